@@ -1,0 +1,1 @@
+"""Storylines and their wire JSON: cattrs converters, a fast one and a detailed one."""

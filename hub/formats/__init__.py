@@ -1,0 +1,1 @@
+"""Formats that ship with the hub itself."""

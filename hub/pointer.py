@@ -1,0 +1,66 @@
+"""RFC 6901 JSON Pointers, as strings.
+
+A pointer is a string such as `/turns/0/tool_calls/1/args`; `""` is the whole document. A token is one unescaped part of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from hub.errors import Json
+
+_INVALID = re.compile(r"~(?![01])")
+
+
+def escape(token: object) -> str:
+    """Return *token* (a key or an index) as it stands in a pointer."""
+    return str(token).replace("~", "~0").replace("/", "~1")
+
+
+def unescape(token: str) -> str:
+    """Return the key that a pointer's *token* stands for."""
+    return token.replace("~1", "/").replace("~0", "~")
+
+
+def join(*tokens: object) -> str:
+    """Return the pointer of unescaped *tokens*: `join("steps", 0)` is `/steps/0`."""
+    return "".join(f"/{escape(token)}" for token in tokens)
+
+
+def is_pointer(text: str) -> bool:
+    """Tell whether *text* is a valid pointer: residuals.md 2, rule 2."""
+    return (text == "" or text[0] == "/") and not _INVALID.search(text)
+
+
+def split(pointer: str) -> list[str]:
+    """Return the unescaped tokens of *pointer*.
+
+    Raises:
+        ValueError: *pointer* is none.
+    """
+    if not is_pointer(pointer):
+        raise ValueError(f"not a JSON Pointer: {pointer!r}")
+    return [unescape(token) for token in pointer.split("/")[1:]]
+
+
+def is_index(token: str) -> bool:
+    """Tell whether *token* is an array index: `0`, or ASCII digits without a leading zero."""
+    return token.isascii() and token.isdecimal() and (token == "0" or token[0] != "0")
+
+
+def get(document: Json, tokens: Iterable[str]) -> Json:
+    """Return the value of *document* at *tokens*.
+
+    Raises:
+        LookupError: nothing is there.
+    """
+    value = document
+    for token in tokens:
+        if isinstance(value, dict):
+            value = value[token]
+        elif isinstance(value, list) and is_index(token):
+            value = value[int(token)]
+        else:
+            raise LookupError(token)
+    return value

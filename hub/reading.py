@@ -1,0 +1,91 @@
+"""What a plugin reads from and what it yields: records with their place, documents with their problems.
+
+Source: design.md, the four hooks; storyline.md 6.4 (times).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Generic, TypeVar
+
+from attrs import Factory, define
+
+from hub.errors import Json, Problem, Rule
+from hub.storyline.times import Zone, is_timestamp, with_zone
+
+T = TypeVar("T")
+
+
+@define(eq=False)
+class Record:
+    """One JSON value of the input: the object, an element of the array, or a line."""
+
+    value: Json
+    place: str = ""
+    """`line 7` or `element 3`, counted from 1; empty for a single object."""
+    index: int = 0
+    """Position among the records of the input, from 0."""
+    zone: Zone | None = None
+    """Zone for times without one (`--assume-timezone`); None: such times are kept, not guessed."""
+    options: Mapping[str, str] = Factory(dict)
+    """Read options of the format, as given."""
+    name: str | None = None
+    """Path of the file, for messages and for formats that store it; None for standard input."""
+
+
+@define(eq=False)
+class Document(Generic[T]):
+    """One source document: the format's own model of it, and what was found while reading it."""
+
+    value: T
+    """The format's own model; JSON, attrs objects, whatever `to_storyline` of the same plugin takes."""
+    record: Record = Factory(lambda: Record(None))
+    problems: list[Problem] = Factory(list)
+    residuals: dict[str, Json] = Factory(dict)
+    """Values set aside so far, by pointer into the source document; the mapping hands them to the Storylines."""
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether no Storyline can be made of this document."""
+        return any(problem.severity == "fatal" for problem in self.problems)
+
+    def report(self, problem: Problem) -> None:
+        """Add *problem*, found in this document."""
+        self.problems.append(problem)
+
+    def set_aside(self, pointer: str, value: Json, problem: Problem | None = None) -> None:
+        """Keep *value* as the residual at *pointer*, because of *problem*."""
+        self.residuals[pointer] = value
+        if problem is not None:
+            self.problems.append(problem)
+
+    def read_time(
+        self, value: Json, pointer: str, rule: Rule, *, numbers: bool = False
+    ) -> str | int | float | None:
+        """Return *value* if it is a Storyline time; else set it aside, report it, and return None.
+
+        A time without a zone gets `Record.zone`, if there is one: the source text stays a residual, and a warning says so.
+        *numbers*: the format itself defines epoch seconds. The caller has checked the JSON type. Source: storyline.md 6.4.
+        """
+        if value is None or is_timestamp(value, numbers=numbers):
+            return value
+        self.residuals[pointer] = value
+        zoned = with_zone(value, self.record.zone) if self.record.zone is not None else None
+        if zoned is not None:
+            self.problems.append(
+                rule.at(
+                    pointer, value, message=f"no offset in {value!r}, assumed {self.record.zone}"
+                )
+            )
+            return zoned
+        hint = (
+            ""
+            if self.record.zone is not None or not with_zone(value, UTC)
+            else "; --assume-timezone ZONE reads it"
+        )
+        problem = rule.at(pointer, value)
+        self.problems.append(problem._replace(message=problem.message + hint))
+        return None
+
+
+UTC = Zone("UTC")

@@ -1,0 +1,1 @@
+"""The model in the middle, and the rules and readings that all formats share."""

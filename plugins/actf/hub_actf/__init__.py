@@ -1,0 +1,3 @@
+"""ACTF trajectories for Storyline hub."""
+
+__all__: list[str] = []

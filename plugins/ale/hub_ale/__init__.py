@@ -1,0 +1,3 @@
+"""ALE trajectories for Storyline hub."""
+
+__all__: list[str] = []
