@@ -180,7 +180,7 @@ class Residuals:
 
     source_document_id: str
     """Groups the Storylines that came out of one source document."""
-    fields: dict[str, Any] = Factory(dict)
+    fields: dict[str, Any]
 
 
 @define(kw_only=True)
