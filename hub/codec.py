@@ -113,7 +113,7 @@ def _converter(*, detailed: bool) -> cattrs.Converter:
     for primitive in (str, int, float, bool):
         converter.register_structure_hook(primitive, _exactly)
     converter.register_structure_hook_func(lambda kind: kind is Any, lambda value, _: value)
-    converter.register_structure_hook_func(_is_optional, partial(_structure_optional, converter))
+    converter.register_structure_hook_factory(_is_optional, partial(_optional_reader, converter))
     converter.register_structure_hook_func(
         lambda kind: kind == Timestamp | None, _structure_timestamp
     )
@@ -201,11 +201,10 @@ def _is_optional(kind: Any) -> bool:
     return get_origin(kind) in (Union, UnionType) and type(None) in get_args(kind)
 
 
-def _structure_optional(converter: cattrs.Converter, value: Json, kind: Any) -> Any:
-    if value is None:
-        return None
+def _optional_reader(converter: cattrs.Converter, kind: Any) -> Callable[[Json, Any], Any]:
     (inner,) = (one for one in get_args(kind) if one is not type(None))
-    return converter.structure(value, inner)
+    structure = converter.get_structure_hook(inner)
+    return lambda value, _: None if value is None else structure(value, inner)
 
 
 def _structure_timestamp(value: Json, _: Any) -> Json:

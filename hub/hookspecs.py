@@ -61,6 +61,8 @@ class FormatInfo(NamedTuple):
     """Places of the envelope relative to the node, in order of preference; empty: no place."""
     batch: Literal["document", "input"] = "document"
     """What one call of `from_storyline` gets when *this* format is read: carrier.md 1, batch."""
+    sorts_keys: bool = False
+    """Whether written documents have their keys sorted; otherwise they stand as the plugin yields them."""
     options: tuple[Option, ...] = ()
     rules: tuple[Rule, ...] = ()
     """Every rule that the plugin reports, for `hub formats ID` and the rule catalogue."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from hub import pointer as pointers
 from hub.errors import Json, Problem, Rule
-from hub.residuals import counts
+from hub.residuals import counts, equal
 from hub.storyline.model import SCHEMA_VERSION, Env, Prompt, Storyline, Task, TaskResult, Turn
 
 OBJECT = Rule("storyline.object", "fatal", "an object")
@@ -98,7 +98,9 @@ def _residuals(storyline: Storyline, unknown_key_counts: Json) -> Iterator[Probl
                 at = pointers.join("unknown_fields", "sources", source, "fields", pointer)
                 yield RESIDUAL_POINTER.at(at, pointer)
     expected = counts(storyline.unknown_fields)
-    if not invalid and (unknown_key_counts or {}) != expected:
+    if unknown_key_counts is not None and type(unknown_key_counts) is not dict:
+        yield TYPE.at("/unknown_key_counts", unknown_key_counts, expected="an object")
+    elif not invalid and not equal(unknown_key_counts or {}, expected):
         yield COUNTS.at("/unknown_key_counts", unknown_key_counts)
 
 
