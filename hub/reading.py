@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 
 from attrs import Factory, define
 
+from hub.envelope import Envelope
 from hub.errors import Json, Problem, Rule
 from hub.storyline.times import Zone, is_timestamp, with_zone
 
@@ -31,6 +32,8 @@ class Record:
     """Read options of the format, as given."""
     name: str | None = None
     """Path of the file, for messages and for formats that store it; None for standard input."""
+    envelopes: list[Envelope] = Factory(list)
+    """Envelopes that the hub took out of the value: residuals.md 7.4."""
 
 
 @define(eq=False)

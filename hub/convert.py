@@ -1,0 +1,169 @@
+"""Reading, writing and converting: one short function a stage.
+
+    bytes --source--> records --parse--> documents --to_storyline--> Storylines --from_storyline--> documents --sink--> bytes
+
+Source: design.md; validation.md 1, 2.4 and 9; carrier.md 1 (batch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import Factory, define
+
+from hub import carrier
+from hub.envelope import open_all, take
+from hub.errors import FormatError, HubError, InvalidDocument, Json, Problem, UsageError
+from hub.hookspecs import FormatInfo, Option
+from hub.reading import Document, Record
+from hub.registry import Format
+from hub.source import Source
+from hub.storyline.model import Storyline
+from hub.writing import WriteOptions
+
+CONFORM = Option(
+    "conform",
+    "write what the format owner's validator accepts, also for Storylines of the format's own",
+    "write",
+    ("yes", "no"),
+)
+"""The write option that every format has: residuals.md 5."""
+
+
+@define(eq=False)
+class Reading:
+    """One source document after reading: its Storylines, and every problem found in it."""
+
+    storylines: list[Storyline]
+    problems: list[Problem]
+
+    @property
+    def is_fatal(self) -> bool:
+        """Whether the document was refused."""
+        return any(problem.severity == "fatal" for problem in self.problems)
+
+
+# Reading
+
+
+def read_documents(format: Format, source: Source, *, strict: bool = False) -> Iterator[Reading]:
+    """Yield what is read of each document of *source*, lazily, refused ones included.
+
+    *strict* makes every error fatal.
+    """
+    source.prepare = lambda record: _take_envelopes(record, format.info)
+    for document in format.parse(source):
+        yield read_document(format, document, strict=strict)
+
+
+def _take_envelopes(record: Record, info: FormatInfo) -> None:
+    record.envelopes = take(record.value, info)
+
+
+def read_document(format: Format, document: Document[Any], *, strict: bool = False) -> Reading:
+    """Return the Storylines of one parsed *document*, with what its envelopes carried."""
+    storylines: list[Storyline] = []
+    if not document.is_fatal:
+        storylines = list(format.to_storyline(document))
+        opened = open_all(document.record.envelopes, format.info)
+        document.problems.extend(carrier.open_into(storylines, opened, format.info))
+    problems = _in_order(document.problems, document.record.value)
+    if strict:
+        problems = [problem._replace(severity="fatal") if problem.severity == "error" else problem for problem in problems]
+    if place := document.record.place:
+        problems = [problem._replace(document=place) for problem in problems]
+    reading = Reading(storylines, problems)
+    if reading.is_fatal:
+        reading.storylines = []
+    return reading
+
+
+def _in_order(problems: Sequence[Problem], value: Json) -> list[Problem]:
+    """Return *problems* in document order: that of the members and elements they point to."""
+    if len(problems) < 2:  # noqa: PLR2004  # one is in order
+        return list(problems)
+    positions: dict[int, dict[str, int]] = {}
+
+    def order(problem: Problem) -> list[int]:
+        place, at = [], value
+        for token in problem.pointer.split("/")[1:]:
+            key = token.replace("~1", "/").replace("~0", "~")
+            if isinstance(at, dict):
+                known = positions.get(id(at))
+                if known is None:
+                    known = positions[id(at)] = {name: index for index, name in enumerate(at)}
+                place.append(known.get(key, len(known)))
+                at = at.get(key)
+            elif isinstance(at, list) and key.isdecimal():
+                place.append(int(key))
+                at = at[int(key)] if int(key) < len(at) else None
+            else:
+                break
+        return place
+
+    return sorted(problems, key=order)
+
+
+def batches(readings: Iterable[Reading], info: FormatInfo) -> Iterator[list[Storyline]]:
+    """Yield the Storylines of *readings* as `from_storyline` gets them: a document's, or for some formats all."""
+    if info.batch == "input":
+        whole = [storyline for reading in readings for storyline in reading.storylines]
+        if whole:
+            yield whole
+        return
+    for reading in readings:
+        if reading.storylines:
+            yield reading.storylines
+
+
+# Writing
+
+
+def write_documents(
+    format: Format, storylines: Sequence[Storyline], options: WriteOptions
+) -> list[Json | bytes]:
+    """Return the documents that one batch becomes, with what they cannot hold in their envelopes."""
+    documents = list(format.from_storyline(storylines, options))
+    carrier.seal(format, storylines, documents, options)
+    return documents
+
+
+def check_options(format: Format, options: Mapping[str, str], side: str) -> dict[str, str]:
+    """Return those of *options* that are for *side* (`read` or `write`) of *format*.
+
+    Raises:
+        UsageError: a value that the option does not take.
+    """
+    declared = [*format.info.options, *([CONFORM] if side == "write" else [])]
+    known = {option.name: option for option in declared if option.side == side}
+    chosen = {}
+    for name, value in options.items():
+        option = known.get(name)
+        if option is None:
+            continue
+        if option.choices and value not in option.choices:
+            raise UsageError(
+                f"option {name!r} of {format.id} takes {' or '.join(option.choices)}, not {value!r}"
+            )
+        chosen[name] = value
+    return chosen
+
+
+def split_options(
+    options: Mapping[str, str], reader: Format, writer: Format | None
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Give each option to the side that declares it.
+
+    Raises:
+        UsageError: an option that neither side has.
+    """
+    reading = check_options(reader, options, "read")
+    writing = check_options(writer, options, "write") if writer is not None else {}
+    unknown = [name for name in options if name not in reading and name not in writing]
+    if unknown:
+        sides = " nor ".join(one.id for one in (reader, writer) if one is not None)
+        raise UsageError(
+            f"no option {unknown[0]!r} for {sides}; `hub formats ID` lists those of a format"
+        )
+    return reading, writing
