@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DISABLE = "HUB_DISABLE_PLUGINS"
 """Environment variable: format ids or distributions, separated by commas, that are not to be used."""
 
-OWN = EntryPoint("storyline", "hub.formats.storyline", "storyline-hub", "")
+OWN = EntryPoint("storyline", "hub.storyline.plugin", "storyline-hub", "")
 """The hub's own format, a plugin like the others."""
 
 PACKAGES = {

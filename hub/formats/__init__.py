@@ -1,1 +1,0 @@
-"""Formats that ship with the hub itself."""
