@@ -83,6 +83,31 @@ def turn_to_wire(turn: Turn) -> dict[str, Json]:
     return wire
 
 
+def root_to_wire(storyline: Storyline) -> dict[str, Json]:
+    """Return the wire JSON of *storyline* without `turns` and residuals: the root element of carrier.md 1."""
+    wire = to_wire(attrs.evolve(storyline, turns=[], unknown_fields={}))
+    del wire["turns"]
+    return wire
+
+
+def root_from_wire(wire: dict[str, Json]) -> Storyline:
+    """Return the Storyline without turns that a root element spells; raises as `from_wire`."""
+    return from_wire({**wire, "turns": []})
+
+
+def turn_from_wire(wire: Json) -> Turn:
+    """Return the turn that *wire* spells.
+
+    Raises:
+        InvalidDocument: it is none; pointers are relative to the turn.
+    """
+    try:
+        turn: Turn = _fast().structure(wire, Turn)
+    except Exception:  # noqa: BLE001  # whatever it is, the detailed converter says it precisely
+        raise InvalidDocument(list(_refusals(wire, Turn))) from None
+    return turn
+
+
 _DERIVED = frozenset({"schema_version", "unknown_key_counts"})
 """Root members that are no attributes: one value only, and derived."""
 
@@ -341,10 +366,15 @@ def _structural_problems(data: dict[str, Json], body: dict[str, Json]) -> Iterat
     if type(version := data.get("schema_version", MISSING)) is not str:
         rule = rules.REQUIRED if version in (MISSING, None) else rules.TYPE
         yield rule.at("/schema_version", version, expected=f'"{SCHEMA_VERSION}"')
+    yield from _refusals(body, Storyline)
+
+
+def _refusals(value: Json, kind: type[Any]) -> Iterator[Problem]:
+    """Yield what the detailed converter finds wrong in *value*."""
     try:
-        _detailed().structure(body, Storyline)
+        _detailed().structure(value, kind)
     except Exception as error:  # noqa: BLE001  # every kind is translated below
-        yield from _problems(error, "", body, Storyline)
+        yield from _problems(error, "", value, kind)
 
 
 def _problems(error: BaseException, pointer: str, value: Json, kind: Any) -> Iterator[Problem]:

@@ -7,14 +7,15 @@ Source: design.md; validation.md 1, 2.4 and 9; carrier.md 1 (batch).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from attrs import Factory, define
+from attrs import define
 
 from hub import carrier
 from hub.envelope import open_all, take
-from hub.errors import FormatError, HubError, InvalidDocument, Json, Problem, UsageError
+from hub.errors import Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
 from hub.reading import Document, Record
 from hub.registry import Format
@@ -70,7 +71,10 @@ def read_document(format: Format, document: Document[Any], *, strict: bool = Fal
         document.problems.extend(carrier.open_into(storylines, opened, format.info))
     problems = _in_order(document.problems, document.record.value)
     if strict:
-        problems = [problem._replace(severity="fatal") if problem.severity == "error" else problem for problem in problems]
+        problems = [
+            problem._replace(severity="fatal") if problem.severity == "error" else problem
+            for problem in problems
+        ]
     if place := document.record.place:
         problems = [problem._replace(document=place) for problem in problems]
     reading = Reading(storylines, problems)
@@ -125,8 +129,28 @@ def write_documents(
 ) -> list[Json | bytes]:
     """Return the documents that one batch becomes, with what they cannot hold in their envelopes."""
     documents = list(format.from_storyline(storylines, options))
-    carrier.seal(format, storylines, documents, options)
+    if options.carry and format.info.envelope:
+        carrier.seal(storylines, documents, format.info, options, partial(_read_back, format))
     return documents
+
+
+def _read_back(format: Format, documents: Sequence[Json]) -> list[tuple[int, Storyline]]:
+    """Read *documents*, which have just been written, in memory; each Storyline with the index of its document.
+
+    Raises:
+        PluginError: a document cannot be read: a bug of the plugin.
+    """
+    found = []
+    for index, document in enumerate(documents):
+        for parsed in format.parse(Source.of(document)):
+            reading = read_document(format, parsed)
+            if reading.is_fatal:
+                first = next(one for one in reading.problems if one.severity == "fatal")
+                raise PluginError(
+                    f"{format.id} wrote a document that it cannot read: {first}; this is a bug of the plugin"
+                )
+            found.extend((index, storyline) for storyline in reading.storylines)
+    return found
 
 
 def check_options(format: Format, options: Mapping[str, str], side: str) -> dict[str, str]:
