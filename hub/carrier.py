@@ -248,9 +248,11 @@ def _blocks(plain: Sequence[Turn], intended: Sequence[Turn]) -> Iterator[tuple[i
     if len(plain) * len(intended) > MAX_BLOCK:
         yield 0, len(plain), 0, len(intended)
         return
-    keys = [list(map(_key, turns)) for turns in (plain, intended)]
-    matcher = SequenceMatcher(None, *keys, autojunk=False)
-    yield from (block for _, *block in matcher.get_opcodes())  # type: ignore[misc]  # five integers
+    matcher = SequenceMatcher(
+        None, list(map(_key, plain)), list(map(_key, intended)), autojunk=False
+    )
+    for _, a, b, c, d in matcher.get_opcodes():
+        yield a, b, c, d
 
 
 def _is_alike(one: Turn, other: Turn) -> bool:

@@ -171,11 +171,12 @@ def _reader(
     converter: cattrs.Converter, cls: type[attrs.AttrsInstance]
 ) -> Callable[[Json, Any], Any]:
     attrs.resolve_types(cls)
-    overrides = {name: override(rename=wire) for name, wire in _wire_names(cls).items()}
-    hidden = {
-        field.name: override(omit=True)
+    names = _wire_names(cls)
+    overrides: dict[str, Any] = {
+        field.name: override(rename=names[field.name])
+        if field.name in names
+        else override(omit=True)
         for field in attrs.fields(cls)
-        if field.name not in overrides
     }
     structure = make_dict_structure_fn(
         cls,
@@ -183,7 +184,6 @@ def _reader(
         _cattrs_forbid_extra_keys=True,
         _cattrs_detailed_validation=converter.detailed_validation,
         **overrides,
-        **hidden,
     )
 
     def read(value: Json, kind: Any) -> Any:
@@ -195,12 +195,13 @@ def _reader(
 
 
 def _list_reader(converter: cattrs.Converter, kind: Any) -> Callable[[Json, Any], Any]:
-    structure = converter.get_structure_hook(tuple[get_args(kind)[0], ...])
+    sequence: Any = tuple.__class_getitem__((get_args(kind)[0], ...))
+    structure = converter.get_structure_hook(sequence)
 
     def read(value: Json, _: Any) -> Any:
         if type(value) is not list:
             raise _Refused(rules.TYPE, value, "an array")
-        return list(structure(value, tuple[get_args(kind)[0], ...]))
+        return list(structure(value, sequence))
 
     return read
 
@@ -303,7 +304,7 @@ def _writer(
     converter: cattrs.Converter, cls: type[attrs.AttrsInstance]
 ) -> Callable[[Any], dict[str, Json]]:
     attrs.resolve_types(cls)
-    overrides = {}
+    overrides: dict[str, Any] = {}
     for field in attrs.fields(cls):
         wire = field.metadata.get("wire", field.name)
         hook = _unstructurer(converter, field.type)
@@ -387,21 +388,22 @@ def _problems(error: BaseException, pointer: str, value: Json, kind: Any) -> Ite
             yield rules.UNKNOWN_KEY.at(f"{pointer}/{pointers.escape(key)}", member)
     elif isinstance(error, ClassValidationError):
         with_notes, without_notes = error.group_exceptions()
-        for inner, note in with_notes:
-            key = _wire_names(error.cl).get(note.name, note.name)
-            at = f"{pointer}/{pointers.escape(key)}"
+        for inner, attribute in with_notes:
+            name = _wire_names(error.cl).get(attribute.name, attribute.name)
+            at = f"{pointer}/{pointers.escape(name)}"
             if isinstance(inner, KeyError):
                 yield rules.REQUIRED.at(at)
             else:
-                member = value.get(key, MISSING) if isinstance(value, dict) else MISSING
-                yield from _problems(inner, at, member, note.type)
+                member = value.get(name, MISSING) if isinstance(value, dict) else MISSING
+                yield from _problems(inner, at, member, attribute.type)
         for inner in without_notes:
             yield from _problems(inner, pointer, value, kind)
     elif isinstance(error, IterableValidationError):
         with_index, without_index = error.group_exceptions()
         for inner, note in with_index:
-            member = value[note.index] if isinstance(value, list | dict) else MISSING
-            at = f"{pointer}/{pointers.escape(note.index)}"
+            key: Any = note.index
+            member = value[key] if isinstance(value, list | dict) else MISSING
+            at = f"{pointer}/{pointers.escape(key)}"
             yield from _problems(inner, at, member, note.type)
         for inner in without_index:
             yield from _problems(inner, pointer, value, kind)
