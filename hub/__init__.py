@@ -19,6 +19,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hub import pointer as pointer
     from hub.errors import MISSING as MISSING
     from hub.errors import FormatError as FormatError
     from hub.errors import HubError as HubError
@@ -33,10 +34,26 @@ if TYPE_CHECKING:
     from hub.hookspecs import Option as Option
     from hub.hookspecs import Sample as Sample
     from hub.hookspecs import hookimpl as hookimpl
+    from hub.json import compact as compact
     from hub.reading import Document as Document
     from hub.reading import Record as Record
+    from hub.residuals import PLACEHOLDER as PLACEHOLDER
+    from hub.residuals import add_residuals as add_residuals
+    from hub.residuals import is_derived as is_derived
     from hub.shapes import Shape as Shape
     from hub.source import Source as Source
+    from hub.storyline.calls import INTEGERS as INTEGERS
+    from hub.storyline.calls import CallIndex as CallIndex
+    from hub.storyline.calls import unique_call_ids as unique_call_ids
+    from hub.storyline.content import media_type_of as media_type_of
+    from hub.storyline.content import text_of as text_of
+    from hub.storyline.conversation import document_prompt_turns as document_prompt_turns
+    from hub.storyline.conversation import observed_results as observed_results
+    from hub.storyline.conversation import turn_prompt_turns as turn_prompt_turns
+    from hub.storyline.conversation import visible_results as visible_results
+    from hub.storyline.families import Families as Families
+    from hub.storyline.families import Member as Member
+    from hub.storyline.families import families as families
     from hub.storyline.model import Agent as Agent
     from hub.storyline.model import Env as Env
     from hub.storyline.model import Llm as Llm
@@ -50,6 +67,9 @@ if TYPE_CHECKING:
     from hub.storyline.model import TaskResult as TaskResult
     from hub.storyline.model import ToolCall as ToolCall
     from hub.storyline.model import Turn as Turn
+    from hub.storyline.times import instant as instant
+    from hub.storyline.times import is_timestamp as is_timestamp
+    from hub.storyline.times import utc_text as utc_text
     from hub.writing import WriteOptions as WriteOptions
 
 _HOMES = {
@@ -65,9 +85,20 @@ _HOMES = {
         "UsageError",
     ),
     "hub.hookspecs": ("Detection", "FormatInfo", "Option", "Sample", "hookimpl"),
+    "hub.json": ("compact",),
     "hub.reading": ("Document", "Record"),
+    "hub.residuals": ("PLACEHOLDER", "add_residuals", "is_derived"),
     "hub.shapes": ("Shape",),
     "hub.source": ("Source",),
+    "hub.storyline.calls": ("INTEGERS", "CallIndex", "unique_call_ids"),
+    "hub.storyline.content": ("media_type_of", "text_of"),
+    "hub.storyline.conversation": (
+        "document_prompt_turns",
+        "observed_results",
+        "turn_prompt_turns",
+        "visible_results",
+    ),
+    "hub.storyline.families": ("Families", "Member", "families"),
     "hub.storyline.model": (
         "Agent",
         "Env",
@@ -83,17 +114,23 @@ _HOMES = {
         "ToolCall",
         "Turn",
     ),
+    "hub.storyline.times": ("instant", "is_timestamp", "utc_text"),
     "hub.writing": ("WriteOptions",),
 }
 """Where each public name lives; a module is imported when one of its names is first used."""
 
+_MODULES = {"pointer": "hub.pointer"}
+"""Public modules: `pointer.join(...)` says more than `join(...)`."""
+
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __version__ = "0.1.0"
-__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+__all__ = sorted({*_HOME_OF, *_MODULES})  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'hub' has no attribute {name!r}")
@@ -103,4 +140,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME_OF})
+    return sorted({*globals(), *__all__})

@@ -178,3 +178,38 @@ def from_storyline(
                 }
     """
     raise NotImplementedError
+
+
+@hookspec(firstresult=True)
+def file_name(document: Json, options: WriteOptions) -> str | None:
+    """Name the file of a written document below an output directory; optional.
+
+    The path is relative, with `/` between its parts. Documents of one output whose paths are equal get `-2`, `-3`, ...
+    behind the folder that holds the file (behind the stem of a file without a folder): the hub numbers them, for every
+    format. Without this hook, or with None, the hub makes a name from the document's place in the input.
+
+        @hookimpl
+        def file_name(document: Json, options: WriteOptions) -> str:
+            return f"{document['title']}/log.json"
+    """
+    raise NotImplementedError
+
+
+@hookspec(firstresult=True)
+def attachments(document: Json, options: WriteOptions) -> Iterable[tuple[str, bytes]] | None:
+    """Take inline payloads out of a written document, and return the files to be put beside it; optional.
+
+    Each payload is replaced, in *document* itself, by a relative path; the files are pairs of that path and the bytes. A
+    path never leaves the folder of the document, and no part of it comes from the document's text. Called before the
+    document is read back, and only when asked for (`--extract-images`). What cannot be taken out stays, with a warning
+    to `options.warn`.
+
+        @hookimpl
+        def attachments(document: Json, options: WriteOptions) -> Iterator[tuple[str, bytes]]:
+            for entry in document["entries"]:
+                if picture := entry.pop("picture", None):
+                    options.attached += 1
+                    entry["picture_path"] = f"pictures/{options.attached:04}.png"
+                    yield entry["picture_path"], base64.b64decode(picture)
+    """
+    raise NotImplementedError

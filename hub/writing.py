@@ -26,6 +26,9 @@ class WriteOptions:
     unplaced_residuals: dict[int, dict[str, Json]] = Factory(dict)
     """Native residuals without a place, by `id` of their Storyline, then by pointer."""
 
+    attached: int = 0
+    """How many files were attached to documents of this output so far: the next document's numbers go on from there."""
+
     @property
     def conform(self) -> bool:
         """Whether every Storyline is written as the format owner's validator wants it: residuals.md 5."""

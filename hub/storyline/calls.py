@@ -5,7 +5,7 @@ Source: storyline.md 4.4 and 5.2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hub.errors import MISSING, Json
 
@@ -13,22 +13,25 @@ INTEGERS = range(-(2**63), 2**63)
 """What an integer slot takes: storyline.md 1, type words."""
 
 
-def unique_call_ids(ids: Sequence[str | None], positional: Sequence[str]) -> list[str]:
+def unique_call_ids(
+    ids: Sequence[str | None], positional: Sequence[str], *, reserved: Iterable[str] = ()
+) -> list[str]:
     """Return an id for each call of a trajectory, in order, all different.
 
-    *ids* are the usable source ids, None where there is none; *positional* the ids that stand in for those. A source id keeps
-    its text the first time it occurs; after that it gets `#2`, `#3`, ...
+    *ids* are the usable source ids, None where there is none; *positional* the ids that stand in for those. A source
+    id keeps its text the first time it occurs; after that it gets `#2`, `#3`, ... No id that is made up is one of
+    *reserved*: say, references to calls that are not there, which must not come to mean a call.
     """
     if None not in ids and len(set(ids)) == len(ids):
         return list(ids)  # type: ignore[arg-type]  # none is None
-    reserved = {text for text in ids if text is not None}
+    taken = {*reserved, *(text for text in ids if text is not None)}
     used: set[str] = set()
     numbers: dict[str, int] = {}
     chosen = []
     for source, fallback in zip(ids, positional, strict=True):
         base = fallback if source is None else source
         text = base
-        while text in used or (text in reserved and text != source):
+        while text in used or (text in taken and text != source):
             numbers[base] = numbers.get(base, 1) + 1
             text = f"{base}#{numbers[base]}"
         used.add(text)
