@@ -40,7 +40,8 @@ def _is_unusual() -> bool:
     """Tell whether distributions may be where only `importlib.metadata` finds them."""
     finders = (finder for finder in sys.meta_path if finder is not PathFinder)
     return any(hasattr(finder, "find_distributions") for finder in finders) or any(
-        os.path.isfile(path) for path in sys.path  # noqa: PTH113  # pathlib costs more than the rest
+        os.path.isfile(path)
+        for path in sys.path  # noqa: PTH113  # pathlib costs more than the rest
     )
 
 

@@ -66,7 +66,9 @@ def nodes(document: Json, patterns: Iterable[str]) -> Iterator[tuple[str, dict[s
                 todo.extend(found)
 
 
-def _matches(pointer: str, value: Json, tokens: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _matches(
+    pointer: str, value: Json, tokens: Sequence[str]
+) -> Iterator[tuple[str, dict[str, Any]]]:
     if not tokens:
         if isinstance(value, dict):
             yield pointer, value
@@ -130,12 +132,17 @@ def _open_entry(
 ) -> None:
     at = f"{envelope.place}/unknown_fields/by_trajectory/{pointers.escape(carrier)}/sources"
     node = envelope.holder + carrier
-    opened.places.setdefault(node, f"{envelope.place}/unknown_fields/by_trajectory/{pointers.escape(carrier)}")
+    opened.places.setdefault(
+        node, f"{envelope.place}/unknown_fields/by_trajectory/{pointers.escape(carrier)}"
+    )
     held = opened.by_node.setdefault(node, {})
     for name, source in sources.items():
         if carrier and name == info.source:
             opened.problems.append(
-                OWN_SOURCE.at(f"{at}/{pointers.escape(name)}", message=f"expected sources of other formats, found {name!r}")
+                OWN_SOURCE.at(
+                    f"{at}/{pointers.escape(name)}",
+                    message=f"expected sources of other formats, found {name!r}",
+                )
             )
             continue
         opened.problems.extend(_merge(held, name, source, f"{at}/{pointers.escape(name)}"))

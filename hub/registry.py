@@ -178,15 +178,27 @@ class Formats(Mapping[str, Format]):
         for id_, points in self._claims.items():
             usable = self._try(id_) is not None
             for point in points:
-                reason = "" if usable and point is points[0] else self._failures[self._key(point, id_)][0]
-                status: Status = "ok" if not reason else "conflict" if len(points) > 1 and id_ != OWN.id else "broken"
+                reason = (
+                    ""
+                    if usable and point is points[0]
+                    else self._failures[self._key(point, id_)][0]
+                )
+                status: Status = (
+                    "ok"
+                    if not reason
+                    else "conflict"
+                    if len(points) > 1 and id_ != OWN.id
+                    else "broken"
+                )
                 states.append(PluginState(id_, status, _origin(point), reason))
         return sorted(states)
 
     def failure(self, id_: str) -> BaseException | None:
         """Return the error that made the plugin of *id_* unusable, for a full trace."""
         self._try(id_)
-        found = [error for key, (_, error) in self._failures.items() if key.partition(" ")[0] == id_]
+        found = [
+            error for key, (_, error) in self._failures.items() if key.partition(" ")[0] == id_
+        ]
         return next((error for error in found if error is not None), None)
 
     def add_file(self, path: str) -> Format:
@@ -209,7 +221,9 @@ class Formats(Mapping[str, Format]):
             point = EntryPoint(info.id, name, path, "")
             taken = self._claims.get(point.id)
             if taken:
-                raise FormatError(f"its id {point.id!r} is that of {_origin(taken[0])}; {_ways_out(taken[0])}")
+                raise FormatError(
+                    f"its id {point.id!r} is that of {_origin(taken[0])}; {_ways_out(taken[0])}"
+                )
             self._points.append(point)
             self._claims[point.id] = [point]
             return self._load(point)
@@ -219,9 +233,13 @@ class Formats(Mapping[str, Format]):
     def _find(self, name: str) -> Format | None:
         if name in self._claims:
             return self._try(name)
-        named = [one for one in self.values() if name in one.info.aliases or name == one.info.source]
+        named = [
+            one for one in self.values() if name in one.info.aliases or name == one.info.source
+        ]
         if len(named) > 1:
-            raise FormatError(f"{name!r} is an alias of {' and of '.join(one.id for one in named)}; use the id")
+            raise FormatError(
+                f"{name!r} is an alias of {' and of '.join(one.id for one in named)}; use the id"
+            )
         return named[0] if named else None
 
     def _try(self, id_: str) -> Format | None:
@@ -269,7 +287,11 @@ class Formats(Mapping[str, Format]):
     def _why_not(self, name: str) -> str:
         points = self._claims.get(name)
         if points:
-            reasons = [self._failures[key][0] for point in points if (key := self._key(point, name)) in self._failures]
+            reasons = [
+                self._failures[key][0]
+                for point in points
+                if (key := self._key(point, name)) in self._failures
+            ]
             return f"the format {name!r} of {' and '.join(map(_origin, points))} cannot be used: {'; '.join(reasons)}"
         installed = ", ".join(self) or "none"
         if any(name == point.id for point in self._disabled):
@@ -278,7 +300,9 @@ class Formats(Mapping[str, Format]):
             return f"the format {name!r} is not installed; pip install {PACKAGES[name]} adds it; installed: {installed}"
         from difflib import get_close_matches
 
-        names = {alias for one in self.values() for alias in (one.id, *one.info.aliases)} | PACKAGES.keys()
+        names = {
+            alias for one in self.values() for alias in (one.id, *one.info.aliases)
+        } | PACKAGES.keys()
         nearest = get_close_matches(name.lower(), sorted(names), n=3, cutoff=0.5)
         hint = f" (did you mean {' or '.join(nearest)}?)" if nearest else ""
         return f"no format named {name!r}{hint}; installed: {installed}"
@@ -288,12 +312,16 @@ def _check(found: Format, point: EntryPoint, module: object) -> None:
     """Refuse a plugin that is not what its entry point promises."""
     info = found.info
     if info.api_version != API_VERSION:
-        raise FormatError(f"made for version {info.api_version} of the hooks, this hub has {API_VERSION}")
+        raise FormatError(
+            f"made for version {info.api_version} of the hooks, this hub has {API_VERSION}"
+        )
     if info.id != point.id:
         raise FormatError(f"format_info names the id {info.id!r}, the entry point {point.id!r}")
     missing = [hook for hook in REQUIRED_HOOKS if not found._implements(hook)]  # noqa: SLF001
     if missing:
-        raise FormatError(f"no @hookimpl for {', '.join(missing)} in {getattr(module, '__name__', module)}")
+        raise FormatError(
+            f"no @hookimpl for {', '.join(missing)} in {getattr(module, '__name__', module)}"
+        )
 
 
 def _origin(point: EntryPoint) -> str:

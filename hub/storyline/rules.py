@@ -135,7 +135,11 @@ def _calls(turn: Turn, index: int, call_ids: set[str]) -> Iterator[Problem]:
             yield CALL_ID.at(f"{at}/tcid", "")
         if call.function_name == "":
             yield FUNCTION.at(f"{at}/fn", "")
-        if call.response is not None and call.response.status is None and call.response.exit_code is None:
+        if (
+            call.response is not None
+            and call.response.status is None
+            and call.response.exit_code is None
+        ):
             yield RESPONSE.at(f"{at}/response", {})
         if call.tool_call_id in call_ids:
             yield CALL_ID_UNIQUE.at(f"{at}/tcid", call.tool_call_id)
