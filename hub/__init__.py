@@ -34,16 +34,21 @@ if TYPE_CHECKING:
     from hub.hookspecs import Option as Option
     from hub.hookspecs import Sample as Sample
     from hub.hookspecs import hookimpl as hookimpl
+    from hub.json import ExactNumber as ExactNumber
     from hub.json import compact as compact
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
     from hub.residuals import add_residuals as add_residuals
+    from hub.residuals import equal as equal
     from hub.residuals import is_derived as is_derived
+    from hub.residuals import merge as merge
+    from hub.residuals import restore as restore
     from hub.shapes import Shape as Shape
     from hub.source import Source as Source
     from hub.storyline.calls import INTEGERS as INTEGERS
     from hub.storyline.calls import CallIndex as CallIndex
+    from hub.storyline.calls import turn_ids as turn_ids
     from hub.storyline.calls import unique_call_ids as unique_call_ids
     from hub.storyline.content import media_type_of as media_type_of
     from hub.storyline.content import text_of as text_of
@@ -70,6 +75,8 @@ if TYPE_CHECKING:
     from hub.storyline.times import instant as instant
     from hub.storyline.times import is_timestamp as is_timestamp
     from hub.storyline.times import utc_text as utc_text
+    from hub.storyline.usage import completion_tokens as completion_tokens
+    from hub.storyline.usage import prompt_tokens as prompt_tokens
     from hub.writing import WriteOptions as WriteOptions
 
 _HOMES = {
@@ -85,12 +92,19 @@ _HOMES = {
         "UsageError",
     ),
     "hub.hookspecs": ("Detection", "FormatInfo", "Option", "Sample", "hookimpl"),
-    "hub.json": ("compact",),
+    "hub.json": ("ExactNumber", "compact"),
     "hub.reading": ("Document", "Record"),
-    "hub.residuals": ("PLACEHOLDER", "add_residuals", "is_derived"),
+    "hub.residuals": (
+        "PLACEHOLDER",
+        "add_residuals",
+        "equal",
+        "is_derived",
+        "merge",
+        "restore",
+    ),
     "hub.shapes": ("Shape",),
     "hub.source": ("Source",),
-    "hub.storyline.calls": ("INTEGERS", "CallIndex", "unique_call_ids"),
+    "hub.storyline.calls": ("INTEGERS", "CallIndex", "turn_ids", "unique_call_ids"),
     "hub.storyline.content": ("media_type_of", "text_of"),
     "hub.storyline.conversation": (
         "document_prompt_turns",
@@ -115,6 +129,7 @@ _HOMES = {
         "Turn",
     ),
     "hub.storyline.times": ("instant", "is_timestamp", "utc_text"),
+    "hub.storyline.usage": ("completion_tokens", "prompt_tokens"),
     "hub.writing": ("WriteOptions",),
 }
 """Where each public name lives; a module is imported when one of its names is first used."""
