@@ -146,9 +146,12 @@ def equal(one: Json, other: Json) -> bool:
     if type(one) is not type(other):
         return False
     if type(one) is dict:
-        return one.keys() == other.keys() and all(
-            equal(value, other[key]) for key, value in one.items()
-        )
+        if one.keys() != other.keys():
+            return False
+        for key, value in one.items():  # a loop, not a generator: one frame for each of 512 levels
+            if not equal(value, other[key]):
+                return False
+        return True
     if type(one) is list:
         return len(one) == len(other) and all(map(equal, one, other))
     return bool(one == other)
@@ -168,8 +171,12 @@ def restore(document: Json, fields: Mapping[str, Json], replaceable: Replaceable
 
     A member that is not there is inserted. One that is there gives way when *replaceable* says so (a filler of the format), or
     when it is derived from the residual: the placeholder, an id with `#n`, a time with an offset added.
+
+    Only the root of *document* is changed in place. What a residual goes into is copied, once: it may be an opaque value that
+    the document shares with a Storyline.
     """
     unplaced: Unplaced = {}
+    owned: dict[int, Json] = {}
     for pointer in sorted(fields):
         value = fields[pointer]
         tokens = pointers.split(pointer)
@@ -179,7 +186,7 @@ def restore(document: Json, fields: Mapping[str, Json], replaceable: Replaceable
             continue
         written = parent.get(tokens[-1], MISSING)
         if written is MISSING or is_derived(written, value) or replaceable(tokens, written, value):
-            parent[tokens[-1]] = value
+            _own(document, tokens[:-1], owned)[tokens[-1]] = value
         else:
             unplaced[pointer] = value
     return unplaced
@@ -194,6 +201,22 @@ def _parent(document: Json, tokens: Sequence[str]) -> dict[str, Json] | None:
     except LookupError:
         return None
     return parent if isinstance(parent, dict) else None
+
+
+def _own(document: Json, tokens: Iterable[str], owned: dict[int, Json]) -> Json:
+    """Return the value of *document* at *tokens*, after copies of all on the way to it were put in place.
+
+    *owned* are the copies made so far, by id; keeping them keeps the ids theirs.
+    """
+    value = document
+    for token in tokens:
+        key = int(token) if isinstance(value, list) else token
+        child = value[key]
+        if id(child) not in owned:
+            child = value[key] = child.copy()
+            owned[id(child)] = child
+        value = child
+    return value
 
 
 def is_derived(written: Json, residual: Json) -> bool:
