@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from attrs import define
 
@@ -153,41 +153,57 @@ def _read_back(format: Format, documents: Sequence[Json]) -> list[tuple[int, Sto
     return found
 
 
-def check_options(format: Format, options: Mapping[str, str], side: str) -> dict[str, str]:
-    """Return those of *options* that are for *side* (`read` or `write`) of *format*.
+def options_of(format: Format) -> list[Option]:
+    """Return the options of *format*, that which every format has among them."""
+    return [*format.info.options, *([CONFORM] if format.can_write else [])]
+
+
+def check_options(
+    format: Format, options: Mapping[str, str], side: Literal["read", "write"]
+) -> dict[str, str]:
+    """Return *options*, all of which must be for *side* of *format*.
 
     Raises:
-        UsageError: a value that the option does not take.
+        UsageError: an option that it does not have, or a value that the option does not take.
     """
-    declared = [*format.info.options, *([CONFORM] if side == "write" else [])]
-    known = {option.name: option for option in declared if option.side == side}
-    chosen = {}
-    for name, value in options.items():
-        option = known.get(name)
-        if option is None:
-            continue
-        if option.choices and value not in option.choices:
-            raise UsageError(
-                f"option {name!r} of {format.id} takes {' or '.join(option.choices)}, not {value!r}"
-            )
-        chosen[name] = value
+    chosen = _for_side(format, options, side)
+    _refuse_unknown(options, chosen, [format])
     return chosen
 
 
 def split_options(
-    options: Mapping[str, str], reader: Format, writer: Format | None
+    options: Mapping[str, str], reader: Format, writer: Format
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Give each option to the side that declares it.
+    """Give each option to the side that declares it: those for reading, those for writing.
 
     Raises:
-        UsageError: an option that neither side has.
+        UsageError: an option that neither side has, or a value that the option does not take.
     """
-    reading = check_options(reader, options, "read")
-    writing = check_options(writer, options, "write") if writer is not None else {}
-    unknown = [name for name in options if name not in reading and name not in writing]
+    reading = _for_side(reader, options, "read")
+    writing = _for_side(writer, options, "write")
+    _refuse_unknown(options, {**reading, **writing}, [reader, writer])
+    return reading, writing
+
+
+def _for_side(format: Format, options: Mapping[str, str], side: str) -> dict[str, str]:
+    chosen = {}
+    for option in options_of(format):
+        value = options.get(option.name)
+        if value is None or option.side != side:
+            continue
+        if option.choices and value not in option.choices:
+            takes = " or ".join(option.choices)
+            raise UsageError(f"option {option.name!r} of {format.id} takes {takes}, not {value!r}")
+        chosen[option.name] = value
+    return chosen
+
+
+def _refuse_unknown(
+    options: Mapping[str, str], known: Mapping[str, str], formats: Sequence[Format]
+) -> None:
+    unknown = [name for name in options if name not in known]
     if unknown:
-        sides = " nor ".join(one.id for one in (reader, writer) if one is not None)
+        sides = " nor ".join(dict.fromkeys(one.id for one in formats))
         raise UsageError(
             f"no option {unknown[0]!r} for {sides}; `hub formats ID` lists those of a format"
         )
-    return reading, writing

@@ -97,6 +97,15 @@ class Format:
             raise FormatError(f"the format {self.id!r} is only read, not written")
         return self._each("from_storyline", storylines=storylines, options=options)
 
+    def file_name(self, document: Json, options: WriteOptions) -> str | None:
+        """Return the relative path that the plugin gives *document* in a directory: the `file_name` hook."""
+        name: str | None = self._hook("file_name")(document=document, options=options)
+        return name
+
+    def attachments(self, document: Json, options: WriteOptions) -> Iterator[tuple[str, bytes]]:
+        """Yield the files taken out of *document*, by relative path: the `attachments` hook."""
+        return self._each("attachments", document=document, options=options)
+
     def _implements(self, hook: str) -> bool:
         return any(
             implementation.plugin is self._plugin
