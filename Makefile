@@ -1,0 +1,71 @@
+# A fresh machine needs Python 3.11 or later, git and make; `make demo` and `make test` install the rest into .venv.
+
+PYTHON ?= python3
+VENV ?= .venv
+PLUGINS := $(sort $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)))
+BIN := $(VENV)/bin
+EDITABLE := --editable . $(addprefix --editable ./,$(PLUGINS))
+INSTALLED := $(VENV)/.installed-test
+TOOLS := $(VENV)/.installed-dev
+
+.PHONY: help demo test dev lint types coverage docs bench dist clean
+
+help:  ## list the targets
+	@sed -n 's/^\([a-z]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST)
+
+demo: $(INSTALLED)  ## detect, convert and show the trajectory in examples/
+	@$(BIN)/python examples/demo.py
+
+test: $(INSTALLED)  ## run the tests of the hub, of every plugin, and across them
+	@$(BIN)/python -m pytest -q -W error $(PYTEST_ARGS)
+
+dev: $(TOOLS)  ## install the tools of every target below
+
+lint: $(TOOLS)  ## format, lint, layers, spelling
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/codespell
+
+types: $(TOOLS)  ## mypy over the hub, then over each plugin and its tests
+	@$(BIN)/mypy
+	@for plugin in $(PLUGINS); do $(BIN)/mypy "$$plugin" || exit 1; done
+
+coverage: $(TOOLS)  ## run the tests and show what they do not reach
+	@$(BIN)/python -m pytest -q -W error --cov --cov-report=term $(PYTEST_ARGS)
+
+docs: $(TOOLS)  ## write the generated pages anew and build the site
+	@$(BIN)/python docs/generate.py
+	@$(BIN)/mkdocs build --quiet --strict
+
+bench: $(INSTALLED)  ## measure speed and memory against the bars of docs/design/speed.md
+	@$(BIN)/python benchmarks/run.py $(BENCH_ARGS)
+
+dist: $(TOOLS)  ## build and check every wheel and source distribution into dist/
+	@rm -rf dist
+	@for part in . $(PLUGINS); do $(BIN)/python -m build --no-isolation --outdir dist "$$part" >/dev/null || exit 1; done
+	@$(BIN)/twine check --strict dist/*
+
+clean:  ## remove what was built, but not .venv
+	@rm -rf build dist site .coverage htmlcov .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
+
+# What is installed stands in a stamp file, so that a second run starts at once. The pip that comes with an older Python
+# knows neither dependency groups nor every wheel tag, hence the first line.
+
+$(INSTALLED): pyproject.toml $(addsuffix /pyproject.toml,$(PLUGINS)) | $(BIN)/python
+	@echo "Installing the hub and $(words $(PLUGINS)) plugins into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet $(EDITABLE) --group test
+	@touch $@
+
+$(TOOLS): $(INSTALLED)
+	@echo "Installing the development tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --group dev
+	@touch $@
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or later is needed, and \`$(PYTHON)\` is none; choose another one: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "\`$(PYTHON)\` comes without venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
