@@ -100,3 +100,13 @@ def from_storyline(storylines: Iterable[Storyline], options: WriteOptions) -> It
                 [problem._replace(document=storyline.document_id) for problem in problems]
             )
         yield to_wire(storyline)
+
+
+@hookimpl
+def file_name(document: Json, options: WriteOptions) -> str:
+    """Name the file after the session, unsafe characters percent-encoded: storyline.md 9.1."""
+    from urllib.parse import quote
+
+    del options
+    session = document["session"].encode("utf-8", "backslashreplace")
+    return f"{quote(session, safe='#')}.storyline.json".replace("~", "%7E")
