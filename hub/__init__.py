@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hub.errors import Problem as Problem
     from hub.errors import Rule as Rule
     from hub.errors import UsageError as UsageError
+    from hub.errors import show as show
     from hub.hookspecs import Detection as Detection
     from hub.hookspecs import FormatInfo as FormatInfo
     from hub.hookspecs import Option as Option
@@ -90,6 +91,7 @@ _HOMES = {
         "Problem",
         "Rule",
         "UsageError",
+        "show",
     ),
     "hub.hookspecs": ("Detection", "FormatInfo", "Option", "Sample", "hookimpl"),
     "hub.json": ("ExactNumber", "compact"),
