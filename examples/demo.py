@@ -30,22 +30,23 @@ def main() -> None:
 
 
 def show(storyline: hub.Storyline) -> None:
-    """Print a trajectory, a line or two a turn: who spoke, what was said, what was called, what came back."""
-    outcome = storyline.task.result if storyline.task else None
-    print(f"{storyline.session_id}: {len(storyline.turns)} turns, score {outcome and outcome.score}")
+    """Print a trajectory: who spoke and what was said, what was called, what came back."""
+    result = storyline.task.result if storyline.task else None
+    score = result.score if result else None
+    print(f"{storyline.session_id}: {len(storyline.turns)} turns, score {score}")
     for turn in storyline.turns:
-        print(cut(f"  {turn.turn_id:>2} {turn.source:<7}{hub.text_of(turn.message, "\n")}"))
+        say(f"{turn.turn_id:>2} {turn.source:<7}", turn.message)
         for call in turn.tool_calls or ():
-            print(cut(f"             calls {call.function_name} {call.arguments}"))
-        for result in hub.visible_results(turn):
-            print(cut(f"             gets  {hub.text_of(result.get("content"), "\n")}"))
+            say("           calls", f"{call.function_name} {call.arguments}")
+        for found in hub.visible_results(turn):
+            say("           gets ", found.get("content"))
     print()
 
 
-def cut(text: str) -> str:
-    """Return *text* on one line of the terminal."""
-    line = " ".join(text.splitlines())
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+def say(label: str, content: object) -> None:
+    """Print the text of *content* behind *label*, cut to one line of the terminal."""
+    line = " ".join(f"  {label} {hub.text_of(content, ' ')}".splitlines())
+    print(line if len(line) <= WIDTH else line[: WIDTH - 1] + "…")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,237 @@
+"""Speed and memory of the hub as ratios to a floor in the same run, against the bars: `make bench`.
+
+    python benchmarks/run.py [--runs 5] [--only convert,detect,...] [--json]
+
+The floor of a conversion is a process that does `orjson.loads` and `orjson.dumps` of the same file; that of a command
+is `python -c pass`. Runs of the hub and of the floor take turns, and medians are compared, so a slow moment of the
+machine touches both. The input is made by `corpus.py`, anew in a temporary folder.
+"""
+
+import argparse
+import contextlib
+import gc
+import io
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+CORPUS = Path(__file__).with_name("corpus.py")
+HUB = str(Path(sys.executable).with_name("hub"))
+FLOOR = """
+import sys
+import orjson
+with open(sys.argv[1], "rb") as source:
+    value = orjson.loads(source.read())
+with open(sys.argv[2], "wb") as target:
+    target.write(orjson.dumps(value))
+"""
+NOTHING = [sys.executable, "-c", "pass"]
+LARGE, MIDDLE, SMALL = 50, 10, 1
+"""Megabytes of the ordinary documents."""
+
+
+class Row(NamedTuple):
+    """One ratio, its bar, and what was divided by what."""
+
+    what: str
+    measured: float
+    floor: float
+    unit: str
+    bar: float | None = None
+    aim: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        """How many times the floor."""
+        return self.measured / self.floor
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the ratio is within its bar; a row without one only informs."""
+        return self.bar is None or self.ratio <= self.bar
+
+
+class Cost(NamedTuple):
+    """What one process took."""
+
+    seconds: float
+    peak: float
+    """Resident memory at its highest, in MB."""
+
+
+class Bench:
+    """The files to measure on, and how often each measurement is taken."""
+
+    def __init__(self, folder: Path, runs: int) -> None:
+        self.folder = folder
+        self.runs = runs
+
+    def document(self, megabytes: float, *flags: str) -> str:
+        """Return the path of an ACTF document, made at its first use by a process of its own."""
+        path = self.folder / f"{megabytes:g}{''.join(flags)}.actf.json"
+        if not path.exists():
+            command = [sys.executable, str(CORPUS), str(path), f"{megabytes:g}", *flags]
+            subprocess.run(command, check=True)  # noqa: S603  # our own script
+        return str(path)
+
+    def compare(self, *commands: list[str]) -> list[Cost]:
+        """Return the median cost of each of *commands*, which take turns; a first turn of each is not counted."""
+        costs: list[list[Cost]] = [[] for _ in commands]
+        for turn in range(self.runs + 1):
+            for position, command in enumerate(commands):
+                cost = spent(command)
+                if turn:
+                    costs[position].append(cost)
+        return [
+            Cost(
+                statistics.median(one.seconds for one in each),
+                statistics.median(one.peak for one in each),
+            )
+            for each in costs
+        ]
+
+    def compare_calls(self, *calls: Callable[[], object]) -> list[float]:
+        """Return the median seconds of each of *calls*, which take turns, without the garbage collector."""
+        times: list[list[float]] = [[] for _ in calls]
+        for turn in range(self.runs + 1):
+            for position, call in enumerate(calls):
+                gc.collect()
+                gc.disable()
+                start = time.perf_counter()
+                call()
+                taken = time.perf_counter() - start
+                gc.enable()
+                if turn:
+                    times[position].append(taken)
+        return [statistics.median(each) for each in times]
+
+
+def spent(command: list[str]) -> Cost:
+    """Run *command* and return what it took."""
+    start = time.perf_counter()
+    with subprocess.Popen(  # noqa: S603  # the hub, or Python
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None  # noqa: S101  # a pipe, as asked for
+        complaint = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    seconds = time.perf_counter() - start
+    if process.returncode:
+        sys.exit(f"{' '.join(command)} failed: {complaint.decode(errors='replace')}")
+    kilobytes = usage.ru_maxrss / 1024 if sys.platform == "darwin" else usage.ru_maxrss
+    return Cost(seconds, kilobytes / 1024)
+
+
+# What is measured
+
+
+def conversions(bench: Bench) -> Iterator[Row]:
+    """Whole processes: `hub convert` ACTF to ALE against loads and dumps of the same file."""
+    speed = {}
+    for megabytes, bar, aim in ((SMALL, 3, None), (MIDDLE, None, None), (LARGE, 2, 1.2)):
+        source, target = bench.document(megabytes), str(bench.folder / "out.json")
+        convert = [HUB, "convert", source, "--to", "ale", "--output", target, "--force", "--quiet"]
+        hub, floor = bench.compare(convert, [sys.executable, "-c", FLOOR, source, target])
+        yield Row(f"convert {megabytes} MB", hub.seconds, floor.seconds, "s", bar, aim)
+        speed[megabytes] = hub.seconds / megabytes
+        if megabytes == LARGE:
+            yield Row(f"peak memory, {megabytes} MB", hub.peak, floor.peak, "MB", 1.2)
+    yield Row(f"time per MB, {LARGE} MB to {MIDDLE} MB", speed[LARGE], speed[MIDDLE], "s/MB", 1.05)
+
+
+def short_texts(bench: Bench) -> Iterator[Row]:
+    """In process: `hub.convert` of many small objects against loads and dumps, both without start-up."""
+    import orjson
+
+    import hub
+
+    source, target = bench.document(5, "--dense"), str(bench.folder / "out.json")
+
+    def convert() -> None:
+        hub.convert(source, target, to="ale", force=True)
+
+    def floor() -> None:
+        Path(target).write_bytes(orjson.dumps(orjson.loads(Path(source).read_bytes())))
+
+    with contextlib.redirect_stderr(io.StringIO()):
+        ours, floors = bench.compare_calls(convert, floor)
+    yield Row("convert 5 MB of short texts, in process", ours, floors, "s", 4.5)
+
+
+def exactness(bench: Bench) -> Iterator[Row]:
+    """In process: finding out whether the exact path is needed, as a share of the parse."""
+    import orjson
+
+    from hub.json import needs_exact
+
+    for flags in ((), ("--dense",)):
+        megabytes = 5 if flags else LARGE
+        data = Path(bench.document(megabytes, *flags)).read_bytes()
+        check, parse = bench.compare_calls(partial(needs_exact, data), partial(orjson.loads, data))
+        kind = "short texts" if flags else "ordinary"
+        yield Row(f"exactness check to parse, {megabytes} MB {kind}", check, parse, "s")
+
+
+def commands(bench: Bench) -> Iterator[Row]:
+    """Whole processes: what a user waits for before anything is read."""
+    small = bench.document(0.03)
+    help_, detect, large, sorted_, nothing = bench.compare(
+        [HUB, "--help"],
+        [HUB, "detect", small],
+        [HUB, "detect", bench.document(LARGE)],
+        [HUB, "detect", bench.document(LARGE, "--sorted")],
+        NOTHING,
+    )
+    yield Row("hub --help", help_.seconds, nothing.seconds, "s", 7, 4)
+    yield Row("hub detect, small file", detect.seconds, nothing.seconds, "s", 8, 5)
+    yield Row(f"hub detect, {LARGE} MB to small", large.seconds, detect.seconds, "s", 1.5)
+    yield Row(f"hub detect, {LARGE} MB sorted to small", sorted_.seconds, detect.seconds, "s", 1.5)
+
+
+GROUPS = {
+    "convert": conversions,
+    "dense": short_texts,
+    "exact": exactness,
+    "commands": commands,
+}
+
+
+def main() -> int:
+    """Measure, print a row as soon as it is there, and return 1 when a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--runs", type=int, default=5, help="measurements of each, at least 5")
+    parser.add_argument("--only", default=",".join(GROUPS), help=f"some of {','.join(GROUPS)}")
+    parser.add_argument("--json", action="store_true", help="print JSON lines")
+    chosen = parser.parse_args()
+    if not chosen.json:
+        print(f"{'':48}{'hub':>10}{'floor':>10}{'ratio':>8}{'bar':>7}{'aim':>7}")
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(Path(folder), max(5, chosen.runs))
+        for group in chosen.only.split(","):
+            for row in GROUPS[group](bench):
+                rows.append(row)
+                shown = {**row._asdict(), "ratio": row.ratio, "met": row.is_met}
+                print(json.dumps(shown) if chosen.json else line(row), flush=True)
+    return 0 if all(row.is_met for row in rows) else 1
+
+
+def line(row: Row) -> str:
+    """Return *row* of the table, with a mark behind a missed bar."""
+    measured, floor = (f"{value:.3g} {row.unit}" for value in (row.measured, row.floor))
+    bar, aim = ("-" if value is None else f"{value:g}" for value in (row.bar, row.aim))
+    mark = "" if row.is_met else "  MISSED"
+    return f"{row.what:48}{measured:>10}{floor:>10}{row.ratio:>8.2f}{bar:>7}{aim:>7}{mark}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
