@@ -2,15 +2,15 @@
 
     import hub
 
-    hub.detect("run.json")                       # Detection: format, confidence, reason
-    for storyline in hub.read("run.json"):       # Storylines, whatever the format
+    hub.detect("run.json").format                     # "actf", with confidence and reason
+    for storyline in hub.read("run.json"):            # Storylines, whatever the format
         print(storyline.session_id, len(storyline.turns))
-    hub.convert("run.json", to="ale", output="run.ale.json")
+    hub.convert("run.json", "run.ale.json", to="ale")
     hub.write(storylines, "run.actf.json", to="actf")
-    hub.validate("run.json")                     # every problem, each with pointer and rule
-    hub.formats()                                # what is installed
+    hub.validate("run.json").problems                 # each with pointer, rule, severity
+    list(hub.formats)                                 # ["actf", "ale", "storyline"]
 
-A format is a plugin: a module with the hooks of `hub.hookspecs`, marked with `hookimpl`. Everything a plugin needs is here.
+A format is a plugin: a module with the hooks of `hub.hookspecs`, marked with `hookimpl`. Plugins need no other module.
 """
 
 from __future__ import annotations
@@ -20,6 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from hub import pointer as pointer
+    from hub.api import Conversion as Conversion
+    from hub.api import Validation as Validation
+    from hub.api import convert as convert
+    from hub.api import detect as detect
+    from hub.api import formats as formats
+    from hub.api import read as read
+    from hub.api import validate as validate
+    from hub.api import write as write
     from hub.errors import MISSING as MISSING
     from hub.errors import FormatError as FormatError
     from hub.errors import HubError as HubError
@@ -81,6 +89,16 @@ if TYPE_CHECKING:
     from hub.writing import WriteOptions as WriteOptions
 
 _HOMES = {
+    "hub.api": (
+        "Conversion",
+        "Validation",
+        "convert",
+        "detect",
+        "formats",
+        "read",
+        "validate",
+        "write",
+    ),
     "hub.errors": (
         "MISSING",
         "FormatError",

@@ -1,0 +1,347 @@
+"""What a Python user calls: detect, read, convert, write, validate, and the formats that are there.
+
+Every function takes a path, `-` for standard input, or a `Source`; and `format` names the format of the input, which is
+otherwise detected. Source: design.md; validation.md 1 and 2.4.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from hub.errors import InvalidDocument, Json, Problem, UsageError
+from hub.registry import Format, Formats
+from hub.source import Source
+
+if TYPE_CHECKING:
+    from hub.conversion import Reading
+    from hub.detection import Detected
+    from hub.storyline.model import Storyline
+
+Input = str | os.PathLike[str] | Source
+Report = Callable[[Problem], None]
+Container = Literal["object", "array", "lines", "dir"]
+
+formats = Formats()
+"""The formats that are there, by id: `hub.formats["ale"].info`."""
+
+
+class Conversion(NamedTuple):
+    """What one conversion did."""
+
+    reader: str
+    """Id of the format that was read."""
+    writer: str
+    documents: int
+    """How many documents were written."""
+    storylines: int
+    """How many trajectories they hold."""
+    problems: list[Problem]
+    """Everything that was found and went on, or was skipped: infos, warnings, errors."""
+    skipped: int
+    """How many records were left out (`on_error="skip"`)."""
+    outputs: list[str]
+    """Paths of the files written; empty for standard output."""
+
+
+class Validation(NamedTuple):
+    """What is wrong with one input."""
+
+    format: str
+    documents: int
+    problems: list[Problem]
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether no problem is an error or fatal."""
+        return not any(problem.severity in ("error", "fatal") for problem in self.problems)
+
+
+class Member(NamedTuple):
+    """One input of a command."""
+
+    path: str
+    directory: str | None = None
+    """The directory in which it was found; None: it was named itself."""
+
+
+def detect(input: Input, *, max_detect: int | None = None) -> Detected:
+    """Say which format *input* is, how sure that is, and why.
+
+    Raises:
+        InvalidDocument: no format answers (`detect.unknown`), or several (`detect.ambiguous`); or the input is no JSON.
+    """
+    from hub import detection
+
+    limit = detection.MAX_DETECT if max_detect is None else max_detect
+    return detection.detect(_open(input), formats, max_detect=limit)
+
+
+def read(
+    input: Input,
+    *,
+    format: str | None = None,
+    strict: bool = False,
+    assume_timezone: str | None = None,
+    options: Mapping[str, str] | None = None,
+    report: Report | None = None,
+) -> Iterator[Storyline]:
+    """Yield the Storylines of *input*, lazily.
+
+    *report* is called with every problem that is not fatal. Nothing is lost without it: what no field of a Storyline
+    can hold is in its `unknown_fields`.
+
+    Raises:
+        InvalidDocument: a document of which no Storyline can be made; with *strict*, one that has an error.
+    """
+    from hub.conversion import check_options, read_documents
+
+    source = _open(input, assume_timezone=assume_timezone)
+    reader = _reader(source, format)
+    source.options = check_options(reader, options or {}, "read")
+    for reading in read_documents(reader, source, strict=strict):
+        _refuse(reading, source)
+        for problem in reading.problems if report else ():
+            report(problem)  # type: ignore[misc]  # it is there
+        yield from reading.storylines
+
+
+def convert(
+    input: Input,
+    output: str | os.PathLike[str],
+    *,
+    to: str,
+    format: str | None = None,
+    container: Container | None = None,
+    force: bool = False,
+    strict: bool = False,
+    on_error: Literal["fail", "skip"] = "fail",
+    carry: bool = True,
+    extract_images: bool = False,
+    assume_timezone: str | None = None,
+    options: Mapping[str, str] | None = None,
+    report: Report | None = None,
+) -> Conversion:
+    """Convert *input* to the format *to*, and write it to *output* (`-`: standard output).
+
+    *options* go to the side that declares them. With *on_error* `skip`, records that cannot be read are left out.
+
+    Raises:
+        InvalidDocument: the input fell short; nothing is written then.
+        UsageError: an option that neither format has, an output that exists or is the input.
+    """
+    from hub import conversion
+
+    source = _open(input, assume_timezone=assume_timezone, on_error=on_error)
+    reader, writer = _reader(source, format), formats[to]
+    source.options, write_options = conversion.split_options(options or {}, reader, writer)
+    run = _Run(reader, writer, source, report, strict=strict, skip=on_error == "skip")
+    batches = conversion.batches(run.readings(), reader.info)
+    run.write(
+        batches,
+        output,
+        _write_options(write_options, carry=carry),
+        container=container,
+        force=force,
+        extract_images=extract_images,
+    )
+    return run.result()
+
+
+def write(
+    storylines: Iterable[Storyline],
+    output: str | os.PathLike[str],
+    *,
+    to: str,
+    container: Container | None = None,
+    force: bool = False,
+    carry: bool = True,
+    extract_images: bool = False,
+    options: Mapping[str, str] | None = None,
+    report: Report | None = None,
+) -> Conversion:
+    """Write *storylines*, taken as one batch, to *output* in the format *to*.
+
+    Raises:
+        InvalidDocument: a Storyline that is not valid.
+        UsageError: as `convert`.
+    """
+    from hub import conversion
+
+    writer = formats[to]
+    batch = list(storylines)
+    run = _Run(formats["storyline"], writer, None, report)
+    run.storylines = len(batch)
+    run.write(
+        [batch] if batch else [],
+        output,
+        _write_options(conversion.check_options(writer, options or {}, "write"), carry=carry),
+        container=container,
+        force=force,
+        extract_images=extract_images,
+    )
+    return run.result()
+
+
+def validate(
+    input: Input,
+    *,
+    format: str | None = None,
+    strict: bool = False,
+    assume_timezone: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Validation:
+    """Return every problem of *input*: of its bytes, of its records, and of its format's rules."""
+    from hub.conversion import check_options, read_documents
+
+    source = _open(input, assume_timezone=assume_timezone, on_error="skip", thorough=True)
+    reader = _reader(source, format)
+    source.options = check_options(reader, options or {}, "read")
+    problems: list[Problem] = []
+    documents = 0
+    try:
+        for reading in read_documents(reader, source, strict=strict):
+            documents += 1
+            problems.extend(reading.problems)
+    except InvalidDocument as error:
+        problems.extend(error.problems)
+    return Validation(reader.id, documents, [*source.problems, *problems])
+
+
+class _Run:
+    """One conversion under way: what is counted and reported while documents pass through."""
+
+    def __init__(
+        self,
+        reader: Format,
+        writer: Format,
+        source: Source | None,
+        report: Report | None,
+        *,
+        strict: bool = False,
+        skip: bool = False,
+    ) -> None:
+        self.reader, self.writer, self.source = reader, writer, source
+        self.strict, self.skip = strict, skip
+        self.documents = self.storylines = self.skipped = 0
+        self.problems: list[Problem] = []
+        self.outputs: list[str] = []
+        self._report = report
+
+    def result(self) -> Conversion:
+        if self.source is not None:
+            for problem in self.source.problems:
+                self.tell(problem)
+            self.skipped += sum(problem.severity == "fatal" for problem in self.source.problems)
+        return Conversion(
+            self.reader.id,
+            self.writer.id,
+            self.documents,
+            self.storylines,
+            self.problems,
+            self.skipped,
+            self.outputs,
+        )
+
+    def tell(self, problem: Problem) -> None:
+        self.problems.append(problem)
+        if self._report is not None:
+            self._report(problem)
+
+    def readings(self) -> Iterator[Reading]:
+        """Yield what is read of the source; a refused document ends everything, or is left out."""
+        from hub.conversion import read_documents
+
+        assert self.source is not None  # noqa: S101  # `convert` has one
+        for reading in read_documents(self.reader, self.source, strict=self.strict):
+            if reading.is_fatal and self.skip:
+                self.skipped += 1
+            else:
+                _refuse(reading, self.source)
+            for problem in reading.problems:
+                self.tell(problem)
+            self.storylines += len(reading.storylines)
+            yield reading
+
+    def write(
+        self,
+        batches: Iterable[list[Storyline]],
+        output: str | os.PathLike[str],
+        options: Any,
+        *,
+        container: Container | None,
+        force: bool,
+        extract_images: bool,
+    ) -> None:
+        from hub.conversion import write_documents
+        from hub.sink import Sink
+
+        if extract_images and os.fspath(output) == "-":
+            raise UsageError("--extract-images writes files beside the output; name one with -o")
+        sink = Sink.open(
+            os.fspath(output),
+            container=container,
+            force=force,
+            inputs=[self.source] if self.source is not None else [],
+            sort_keys=self.writer.info.sorts_keys,
+        )
+        with sink:
+            for batch in batches:
+                for document in write_documents(self.writer, batch, options):
+                    attachments = (
+                        self.writer.attachments(document, options) if extract_images else ()
+                    )
+                    name = self.writer.file_name(document, options) if sink.wants_names else None
+                    sink.write(document, name=name, attachments=attachments)
+                    self.documents += 1
+                for _, problem in options.problems:
+                    self.tell(problem)
+                options.problems.clear()
+                options.unplaced_residuals.clear()
+            if self.documents == 0:
+                raise InvalidDocument(
+                    [Problem("fatal", "input.no-documents", "", "nothing to write")]
+                )
+        self.outputs.extend(sink.outputs)
+
+
+def _write_options(options: Mapping[str, str], *, carry: bool) -> Any:
+    from hub.writing import WriteOptions
+
+    return WriteOptions(options=options, carry=carry)
+
+
+def _refuse(reading: Reading, source: Source | None) -> None:
+    if reading.is_fatal:
+        raise InvalidDocument(reading.problems, None if source is None else source.name)
+
+
+def _open(input: Input, **settings: Json) -> Source:
+    if isinstance(input, Source):
+        return input
+    if settings.get("assume_timezone") is not None:
+        from hub.storyline.times import Zone
+
+        settings["zone"] = Zone(settings.pop("assume_timezone"))
+    else:
+        settings.pop("assume_timezone", None)
+    return Source.open(os.fspath(input), **settings)
+
+
+def _reader(source: Source, format: str | None) -> Format:
+    if format is not None:
+        return formats[format]
+    from hub import detection
+
+    return formats[detection.detect(source, formats).format]
+
+
+def expand(input: str | os.PathLike[str]) -> list[Member]:
+    """Return what there is to read of *input*: itself, or each file of a directory that no format claims as a whole."""
+    from hub import detection
+
+    source = _open(input)
+    if not source.is_directory or detection.claim(source, formats) is not None:
+        return [Member(os.fspath(input))]
+    return [Member(os.path.join(input, path), os.fspath(input)) for path in source.paths()]  # noqa: PTH118

@@ -1,0 +1,80 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+
+def _complete_format(incomplete: str) -> list[str]:
+    from hub.api import formats
+
+    return [name for name in formats.declared if name.startswith(incomplete)]
+
+
+Files = Annotated[
+    list[str], typer.Argument(metavar="FILE...", help="Files or directories; - is standard input.")
+]
+From = Annotated[
+    str | None,
+    typer.Option(
+        "--from",
+        "-f",
+        metavar="FORMAT",
+        help="Format of the input; wins over detection.",
+        autocompletion=_complete_format,
+    ),
+]
+To = Annotated[
+    str,
+    typer.Option(
+        "--to", "-t", metavar="FORMAT", help="Format to write.", autocompletion=_complete_format
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Take every error for fatal.")]
+Timezone = Annotated[
+    str | None,
+    typer.Option(
+        "--assume-timezone",
+        metavar="ZONE",
+        help="Zone of times without one: an IANA name or +HH:MM. Without it they are kept, not guessed.",
+    ),
+]
+Options = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option",
+        metavar="NAME=VALUE",
+        help="Option of a format, as `hub formats ID` lists them; repeatable.",
+    ),
+]
+Plugins = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--plugin", metavar="PATH", help="Load a one-file format plugin as well; repeatable."
+    ),
+]
+
+
+def pairs(options: Sequence[str] | None) -> dict[str, str]:
+    """Return the names and values of `--option name=value`."""
+    from hub.errors import UsageError
+
+    found = {}
+    for option in options or ():
+        name, equals, value = option.partition("=")
+        if not equals or not name:
+            raise UsageError(f"--option takes NAME=VALUE, not {option!r}")
+        found[name] = value
+    return found
+
+
+def load_plugins(paths: Sequence[str] | None) -> None:
+    """Load the one-file plugins at *paths*."""
+    from hub.api import formats
+
+    for path in paths or ():
+        formats.add_file(path)

@@ -1,0 +1,144 @@
+"""What people read: problems, errors, tables."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import typer
+
+from hub.errors import HubError, InvalidDocument, Problem
+
+FOLDED_AFTER = 10
+"""How many problems of one rule are shown for one document: validation.md 1."""
+
+PASSED_OVER = frozenset({"detect.unknown", "input.empty", "input.encoding"})
+"""Rules by which a file that stands in a directory is none of ours."""
+
+SOME_FAILED = 3
+INTERRUPTED = 130
+INTERNAL_ERROR = 70
+TRACEBACK = "HUB_TRACEBACK"
+"""Environment variable: when set, an internal error shows its trace."""
+
+
+def say(text: str) -> None:
+    """Tell people something that is no result."""
+    typer.echo(printable(text), err=True)
+
+
+def printable(text: str) -> str:
+    """Return *text* with what no terminal should get: control characters and lone surrogates as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
+
+
+def problem_lines(problems: Iterable[Problem], name: str | None) -> list[str]:
+    """Return a line for each problem; after ten of one rule in one document, how many more there are."""
+    shown: Counter[tuple[str | None, str]] = Counter()
+    lines = []
+    prefix = f"{name}: " if name else ""
+    for problem in problems:
+        key = (problem.document, problem.rule)
+        shown[key] += 1
+        if shown[key] <= FOLDED_AFTER:
+            lines.append(f"{prefix}{problem}")
+    for (document, rule), number in shown.items():
+        if number > FOLDED_AFTER:
+            place = f"{document}: " if document else ""
+            lines.append(f"{prefix}{place}… and {number - FOLDED_AFTER} more [{rule}]")
+    return lines
+
+
+def say_problems(problems: Iterable[Problem], name: str | None) -> None:
+    """Show *problems* of the input *name* on standard error."""
+    for line in problem_lines(problems, name):
+        say(line)
+
+
+def error_status(error: BaseException, name: str | None = None) -> int:
+    """Tell what went wrong, without a traceback, and return the exit status."""
+    if isinstance(error, KeyboardInterrupt):
+        say("hub: interrupted; nothing half-written was left behind")
+        return INTERRUPTED
+    if isinstance(error, BrokenPipeError):
+        return 0
+    if isinstance(error, InvalidDocument):
+        say_problems(error.problems, error.name or name)
+        return error.exit_status
+    prefix = f"hub: {name}: " if name else "hub: "
+    if isinstance(error, HubError):
+        say(f"{prefix}{error}")
+        return error.exit_status
+    if isinstance(error, OSError):
+        target = f"{error.filename}: " if error.filename is not None else ""
+        say(f"hub: {target}{error.strerror or error}")
+        return 1
+    if isinstance(error, RecursionError):
+        say(f"{prefix}the input is nested too deeply [input.depth]")
+        return 1
+    if isinstance(error, MemoryError):
+        say(f"{prefix}out of memory")
+        return 1
+    if os.environ.get(TRACEBACK):
+        raise error
+    say(f"{prefix}internal error: {type(error).__name__}: {error}")
+    say(f"hub: this is a bug of the hub; {TRACEBACK}=1 shows the trace, please report it")
+    return INTERNAL_ERROR
+
+
+def each_input(files: Sequence[str], command: Callable[[str], int]) -> int:
+    """Call *command* with each input that *files* stand for, and return the exit status of all.
+
+    A file of a directory of which no format is found is passed over with one line: detection.md 5.
+    """
+    from hub.api import expand
+
+    statuses = []
+    for file in files:
+        try:
+            members = expand(file)
+        except Exception as error:  # noqa: BLE001  # the other files go on
+            statuses.append(error_status(error, file))
+            continue
+        for member in members:
+            try:
+                statuses.append(command(member.path))
+            except InvalidDocument as error:
+                if member.directory is not None and error.problems[0].rule in PASSED_OVER:
+                    say(f"{member.path}: skipped: {error.problems[0].message}")
+                else:
+                    statuses.append(error_status(error, member.path))
+            except Exception as error:  # noqa: BLE001  # as above
+                statuses.append(error_status(error, member.path))
+    failed = [status for status in statuses if status]
+    if len(failed) < len(statuses):
+        return SOME_FAILED if failed else 0
+    return failed[0] if failed else 1
+
+
+def print_json(value: object) -> None:
+    """Print *value* as one line of JSON."""
+    import json
+
+    typer.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode())
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print *rows* as a table for a terminal, else as lines of tab-separated values."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            typer.echo(printable("\t".join(row)))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(printable(cell).replace("[", "\\[") for cell in row))
+    Console().print(table)

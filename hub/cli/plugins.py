@@ -1,0 +1,56 @@
+"""`hub plugins`: how each plugin fares; works also when all of them are broken."""
+
+from __future__ import annotations
+
+import traceback
+from typing import Annotated
+
+import typer
+
+from hub.cli.options import AsJson, Plugins, load_plugins
+from hub.cli.output import print_json, print_table, printable
+
+app = typer.Typer(
+    help="Show how each format plugin fares, broken ones with the reason.",
+    invoke_without_command=True,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def plugins(
+    context: typer.Context,
+    as_json: AsJson = False,
+    plugin: Plugins = None,
+) -> None:
+    """Show how each format plugin fares, broken ones with the reason."""
+    load_plugins(plugin)
+    if context.invoked_subcommand is not None:
+        return
+    from hub.api import formats
+
+    states = formats.states()
+    if as_json:
+        print_json([state._asdict() for state in states])
+    else:
+        columns = ("id", "status", "distribution", "reason")
+        print_table(columns, [(one.id, one.status, one.origin, one.reason) for one in states])
+
+
+@app.command()
+def doctor(
+    id: Annotated[str, typer.Argument(metavar="ID", help="Format id of the plugin.")],
+) -> None:
+    """Show all there is to know of a plugin that does not work, with the full trace."""
+    from hub.api import formats
+
+    states = [state for state in formats.states() if state.id == id]
+    for state in states:
+        reason = f": {state.reason}" if state.reason else ""
+        typer.echo(printable(f"{state.id} of {state.origin}: {state.status}{reason}"))
+    error = formats.failure(id)
+    if error is not None:
+        typer.echo(printable("".join(traceback.format_exception(error)).rstrip()))
+    if not states:
+        formats[id]
+    raise typer.Exit(0 if all(state.status == "ok" for state in states) else 1)
