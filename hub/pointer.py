@@ -1,6 +1,6 @@
 """RFC 6901 JSON Pointers, as strings.
 
-A pointer is a string such as `/turns/0/tool_calls/1/args`; `""` is the whole document. A token is one unescaped part of it.
+A pointer is a string such as `/turns/0/tool_calls/1/args`; `""` is the whole document. A token is one unescaped part.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from hub.errors import Json
 
 _INVALID = re.compile(r"~(?![01])")
+_INDEX_DIGITS = 19
+"""Digits of the largest index that any array has; Python refuses to read very long ones."""
 
 
 def escape(token: object) -> str:
@@ -59,7 +61,7 @@ def get(document: Json, tokens: Iterable[str]) -> Json:
     for token in tokens:
         if isinstance(value, dict):
             value = value[token]
-        elif isinstance(value, list) and is_index(token):
+        elif isinstance(value, list) and is_index(token) and len(token) <= _INDEX_DIGITS:
             value = value[int(token)]
         else:
             raise LookupError(token)

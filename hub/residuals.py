@@ -1,4 +1,4 @@
-"""Residuals: values of a source that no Storyline field holds, and the envelope in which they travel through other formats.
+"""Residuals: values of a source that no Storyline field holds; kept by pointer, and put back where they were.
 
 Source: residuals.md.
 """
@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from hub import pointer as pointers
-from hub.errors import MISSING, InvalidDocument, Json, Rule
+from hub.errors import MISSING, InvalidDocument, Json, Rule, show
 from hub.storyline.model import Residuals, Storyline
 
 DOCUMENTS = Rule(
@@ -82,7 +83,7 @@ _ARRAYS = {
         r"/messages",
         r"/messages/\*/tool_calls",
     ),
-    "ale": (r".*/(?:steps|tool_calls|results|content|message|subagent_trajectories)",),
+    "ale": (r"[\s\S]*/(?:steps|tool_calls|results|content|message|subagent_trajectories)",),
 }
 _IS_ARRAY = {
     source: re.compile("|".join(f"(?:{array})" for array in arrays)).fullmatch
@@ -123,7 +124,8 @@ def merge(storylines: Iterable[Storyline], source: str) -> Residuals | None:
             )
             continue
         if residuals.source_document_id != merged.source_document_id:
-            message = f"residuals of {merged.source_document_id!r} and of {residuals.source_document_id!r} in one document"
+            ids = show(merged.source_document_id), show(residuals.source_document_id)
+            message = f"residuals of {ids[0]} and of {ids[1]} in one document"
             problems.append(DOCUMENTS.at("/unknown_fields", message=message))
             continue
         for pointer, value in residuals.fields.items():
@@ -143,44 +145,62 @@ def equal(one: Json, other: Json) -> bool:
     """
     if one is other:
         return True
-    if type(one) is not type(other):
+    kind = type(one)
+    if kind is not type(other):
         return False
-    if type(one) is dict:
-        if one.keys() != other.keys():
-            return False
-        for key, value in one.items():  # a loop, not a generator: one frame for each of 512 levels
-            if not equal(value, other[key]):
+    if kind is not dict and kind is not list:
+        return bool(one == other)
+    if len(one) != len(other):
+        return False
+    # Loops, not generators: one frame for each of 512 levels.
+    if kind is dict:
+        for key, value in one.items():
+            match = other.get(key, MISSING)
+            if value is not match and not equal(value, match):
                 return False
-        return True
-    if type(one) is list:
-        return len(one) == len(other) and all(map(equal, one, other))
-    return bool(one == other)
+    else:
+        for value, match in zip(one, other, strict=True):
+            if value is not match and not equal(value, match):
+                return False
+    return True
 
 
 # Restore
 
 Replaceable = Callable[[Sequence[str], Json, Json], bool]
-"""Asked with the tokens of a place, the value written there, and the residual: may it give way? (residuals.md 5, rule 2)"""
+"""Asked with the tokens of a place, the value written there, and the residual: is the value a filler of the format?
+
+Also a positional id, where the residual is no usable id (missing, empty, not a string). Source: residuals.md 5, rule 2.
+"""
 
 _DERIVED_ID = re.compile(r"#\d+", re.ASCII).fullmatch
 _OFFSET = re.compile(r"[Zz]|[+-]\d\d:\d\d", re.ASCII).fullmatch
 
 
-def restore(document: Json, fields: Mapping[str, Json], replaceable: Replaceable) -> Unplaced:
+def restore(
+    document: Json,
+    fields: Mapping[str, Json],
+    replaceable: Replaceable,
+    *,
+    places: Iterable[str] = (),
+) -> Unplaced:
     """Put native residuals back into *document*, in pointer order; return those without a place (residuals.md 5).
 
-    A member that is not there is inserted. One that is there gives way when *replaceable* says so (a filler of the format), or
-    when it is derived from the residual: the placeholder, an id with `#n`, a time with an offset added.
+    A member that is not there is inserted. One that is there gives way when *replaceable* says so, or when it is
+    derived from the residual: the placeholder, an id with `#n`, a time with an offset added. *places* are patterns of
+    the pointers at which envelopes can be (`/attempts/*/_storyline`): no residual is put there. Without any, no
+    residual named `_storyline` is put anywhere.
 
-    Only the root of *document* is changed in place. What a residual goes into is copied, once: it may be an opaque value that
-    the document shares with a Storyline.
+    Only the root of *document* is changed in place. What a residual goes into is copied, once: it may be an opaque
+    value that the document shares with a Storyline.
     """
     unplaced: Unplaced = {}
     owned: dict[int, Json] = {}
+    reserved = [pointers.split(place) for place in places]
     for pointer in sorted(fields):
         value = fields[pointer]
         tokens = pointers.split(pointer)
-        parent = _parent(document, tokens)
+        parent = None if _is_reserved(tokens, reserved) else _parent(document, tokens)
         if parent is None:
             unplaced[pointer] = value
             continue
@@ -192,9 +212,22 @@ def restore(document: Json, fields: Mapping[str, Json], replaceable: Replaceable
     return unplaced
 
 
+def _is_reserved(tokens: Sequence[str], places: Sequence[Sequence[str]]) -> bool:
+    """Tell whether an envelope can be at *tokens*; without *places*, wherever a member has its name."""
+    if not tokens or tokens[-1] != ENVELOPE:
+        return False
+    return not places or any(map(partial(_is_like, tokens), places))
+
+
+def _is_like(tokens: Sequence[str], pattern: Sequence[str]) -> bool:
+    return len(tokens) == len(pattern) and all(
+        wanted in ("*", token) for token, wanted in zip(tokens, pattern, strict=True)
+    )
+
+
 def _parent(document: Json, tokens: Sequence[str]) -> dict[str, Json] | None:
     """Return the object that the last token names a member of; None if there is none."""
-    if not tokens or tokens[-1] == ENVELOPE:
+    if not tokens:
         return None
     try:
         parent = pointers.get(document, tokens[:-1])
