@@ -1,0 +1,236 @@
+"""Accounting: the metrics of a step, and the totals and the outcome of a trajectory; each pair side by side.
+
+Source: ale.md 5.1, 5.5, 6.3, 6.7 and 6.8.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
+from typing import Any
+
+from hub import INTEGERS, Json, Storyline, TaskResult, Turn, WriteOptions
+from hub_ale.model import STEP_METRICS, TOTALS, FinalMetrics, Step, StepMetrics
+from hub_ale.rules import STATUS_WORD, sum_metrics
+
+WORDS = {
+    word: status
+    for status, words in {
+        "completed": "completed complete success succeeded solved resolved passed pass ok done finished",
+        "timeout": "timeout timed_out timedout agent_timeout deadline_exceeded time_limit_exceeded truncated"
+        " max_steps max_turns max_tokens step_limit budget_exceeded",
+        "failed": "failed failure fail error errored crashed exception cancelled canceled aborted killed"
+        " interrupted skipped not_executed invalid rejected",
+    }.items()
+    for word in words.split()
+}
+"""What an outcome of any format is called in ALE."""
+
+ERROR_WORDS = frozenset(
+    {word for word, status in WORDS.items() if status == "failed"} | {"timeout", "timed_out"}
+)
+"""Statuses of a call or a result that make it an error."""
+
+BAD_REQUEST = 400
+"""HTTP status codes from here on are failures."""
+
+_GAPS = re.compile(r"[\s-]+")
+
+
+def word(text: str) -> str:
+    """Return *text* lower-cased and trimmed, with `_` for runs of spaces and hyphens."""
+    return _GAPS.sub("_", text.strip().lower())
+
+
+# Steps
+
+_CACHE_READS = (
+    "cache_read_tokens",
+    "cached_tokens",
+    "cache_read_input_tokens",
+    "prompt_tokens_details.cached_tokens",
+)
+_CACHE_WRITES = (
+    "cache_creation_tokens",
+    "cache_creation_input_tokens",
+    "extra.cache_creation_tokens",
+)
+_OUTPUTS = ("output_tokens", "completion_tokens", "completion_tokens_len")
+_DURATIONS = ("latency_ms", "duration_ms", "llm_infer_ms", "total_latency_ms", "elapsed_ms")
+
+
+def read_metrics(metrics: StepMetrics) -> Json:
+    """The metrics with ALE's names, nulls left out."""
+    return {key: value for key, value in metrics.items() if value is not None}
+
+
+def write_metrics(turn: Turn) -> StepMetrics | None:
+    """The six values of ALE, read out of whatever the source of the turn calls them."""
+    metrics = turn.metrics
+    if type(metrics) is not dict:
+        if turn.latency_ms is None:
+            return None
+        metrics = {}
+    written: Any = dict.fromkeys(STEP_METRICS.defaults)
+    reads = written["cache_read_tokens"] = _count(metrics, _CACHE_READS)
+    writes = written["cache_creation_tokens"] = _count(metrics, _CACHE_WRITES)
+    written["input_tokens"] = _input_tokens(metrics, reads or 0, writes or 0)
+    written["output_tokens"] = _count(metrics, _OUTPUTS)
+    written["cost_usd"] = first_number(_values(metrics, ("cost_usd", "cost")))
+    written["duration_ms"] = _duration(turn.latency_ms, metrics)
+    return written  # type: ignore[no-any-return]  # every key, by the lines above
+
+
+def _input_tokens(metrics: Mapping[str, Json], reads: int, writes: int) -> int | None:
+    """Prompt tokens without cache reads and writes: the three are disjoint (ale.md 3.1)."""
+    fresh = _count(metrics, ("input_tokens",))
+    whole = None if fresh is not None else _count(metrics, ("prompt_tokens", "prompt_tokens_len"))
+    return fresh if whole is None else _in_slot(max(whole - reads - writes, 0))
+
+
+def _duration(latency_ms: int | None, metrics: Mapping[str, Json]) -> int | None:
+    if latency_ms is not None:
+        return latency_ms
+    for value in _values(metrics, _DURATIONS):
+        if type(value) is int or (type(value) is float and isfinite(value)):
+            return _in_slot(int(value))
+    return None
+
+
+def _values(metrics: Mapping[str, Json], names: Iterable[str]) -> Iterator[Json]:
+    """Yield the members of *metrics* under *names*; `a.b` is a member of a member."""
+    for name in names:
+        key, _, inner = name.partition(".")
+        value = metrics.get(key)
+        if inner:
+            value = value.get(inner) if type(value) is dict else None
+        if value is not None:
+            yield value
+
+
+def _count(metrics: Mapping[str, Json], names: Iterable[str]) -> int | None:
+    return first_count(_values(metrics, names))
+
+
+def first_count(values: Iterable[Json]) -> int | None:
+    """Return the first integral number of *values* that fits an integer slot."""
+    for value in values:
+        count = _integral(value)
+        if count is not None:
+            return count
+    return None
+
+
+def _integral(value: Json) -> int | None:
+    if type(value) is float and value.is_integer():
+        value = int(value)
+    return _in_slot(value) if type(value) is int else None
+
+
+def _in_slot(value: int) -> int | None:
+    return value if value in INTEGERS else None
+
+
+def first_number(values: Iterable[Json]) -> float | None:
+    """Return the first number of *values*, as the float that it is."""
+    for value in values:
+        if type(value) is float:
+            return value
+        if type(value) is int:
+            try:
+                return float(value)
+            except OverflowError:
+                continue
+    return None
+
+
+# Trajectory
+
+
+def read_final(final: FinalMetrics) -> tuple[dict[str, Json], TaskResult | None]:
+    """The totals with a copy of the outcome, and the outcome: ale.md 5.1 and 5.5."""
+    metrics: dict[str, Json] = {**final}
+    if metrics["reward"] is None:
+        del metrics["reward"]
+    # storyline.md 3.4: an empty status means none.
+    result = TaskResult(score=final["reward"], status=final["status"] or None)
+    return metrics, result if result != TaskResult() else None
+
+
+def write_final(
+    storyline: Storyline, steps: list[Step], options: WriteOptions
+) -> FinalMetrics | None:
+    """Totals, reward and status; None when the Storyline says nothing of totals or outcome."""
+    result = storyline.task.result if storyline.task is not None else None
+    if storyline.final_metrics is None and not _is_set(result):
+        return None
+    stated = storyline.final_metrics if type(storyline.final_metrics) is dict else {}
+    outcome = result if result is not None else TaskResult()
+    return {
+        **_totals(stated, steps, is_own=storyline.is_from("ale")),
+        "reward": _reward(outcome, stated),
+        "status": _status(storyline, outcome, stated, options),
+    }  # type: ignore[typeddict-item,return-value]  # the seven totals and these two
+
+
+def _is_set(result: TaskResult | None) -> bool:
+    return result is not None and result != TaskResult()
+
+
+def _totals(stated: Mapping[str, Json], steps: list[Step], *, is_own: bool) -> dict[str, Json]:
+    """What is stated under the same name, else the known sum over the steps, else what other names say, else 0."""
+    sums: dict[str, int | float] = sum_metrics(steps)
+    cached = _count(stated, ("total_cached_tokens",))
+    prompt = _count(stated, ("total_prompt_tokens",))
+    elsewhere = {
+        "total_input_tokens": None if prompt is None else _in_slot(max(prompt - (cached or 0), 0)),
+        "total_output_tokens": _count(stated, ("total_completion_tokens",)),
+        "total_cache_read_tokens": cached,
+    }
+    totals: dict[str, Json] = {}
+    for key in TOTALS:
+        is_cost = key == "total_cost_usd"
+        own: Json = (first_number if is_cost else first_count)(_values(stated, (key,)))
+        if key == "total_steps" and not is_own:
+            own = None
+        candidates = (own, sums.get(key), elsewhere.get(key), 0.0 if is_cost else 0)
+        totals[key] = next(value for value in candidates if value is not None)
+    return totals
+
+
+def _reward(result: TaskResult, stated: Mapping[str, Json]) -> float | None:
+    number = first_number((result.score, stated.get("reward"), stated.get("score")))
+    if number is not None:
+        return number
+    for correct in (result.correct, stated.get("correct")):
+        if type(correct) is bool:
+            return float(correct)
+    return None
+
+
+def _status(
+    storyline: Storyline, result: TaskResult, stated: Mapping[str, Json], options: WriteOptions
+) -> str:
+    """The first outcome that is a non-empty string, in ALE's words; else what the totals let one guess."""
+    for text, at in (
+        (result.status, "/task/result/status"),
+        (stated.get("status"), "/final_metrics/status"),
+    ):
+        if type(text) is str and text:
+            status = WORDS.get(word(text))
+            if status is not None:
+                return status
+            options.warn(STATUS_WORD.at(at, text), storyline)
+            return "failed" if result.error else "completed"
+    if result.error or _is_broken_off(stated):
+        return "failed"
+    return "timeout" if stated.get("is_truncated") is True else "completed"
+
+
+def _is_broken_off(stated: Mapping[str, Json]) -> bool:
+    code = stated.get("status_code")
+    return (
+        stated.get("error_type") not in (None, "", [], {})
+        or stated.get("client_cancelled") is True
+        or stated.get("upstream_cancelled") is True
+        or (isinstance(code, int | float) and code >= BAD_REQUEST)
+    )
