@@ -1,18 +1,19 @@
 """The `_storyline` envelope, version 1: how residuals of other formats travel inside a document.
 
-Envelopes are taken out of a record before the plugin parses it, checked, and attached to the Storylines that the plugin makes.
-Source: residuals.md 7; carrier.md 2 for the nodes of a format.
+Envelopes are taken out of a record before the plugin parses it, checked, and attached to the Storylines that the plugin
+makes. Source: residuals.md 7; carrier.md 2 for the nodes of a format.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from attrs import Factory, define, frozen
 
 from hub import pointer as pointers
-from hub.errors import Json, Problem, Rule
+from hub.errors import MISSING, InvalidDocument, Json, Problem, Rule
 from hub.hookspecs import FormatInfo
 from hub.residuals import ENVELOPE, add_residuals, equal
 from hub.storyline.model import Residuals, Storyline
@@ -26,6 +27,8 @@ RESERVED = Rule("envelope.reserved", "fatal", "a free place for the envelope")
 
 ROOT_FORM = f"/{ENVELOPE}"
 """Place of the reference's envelopes, which name their carriers: residuals.md 7.4."""
+
+NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 Sources = dict[str, Residuals]
 
@@ -56,14 +59,14 @@ class Opened:
 def nodes(document: Json, patterns: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield pointer and value of each object of *document* where a node can be, parents first (carrier.md 2)."""
     for pattern in patterns:
-        repeated = pattern.endswith("/**")
-        tokens = pattern.removesuffix("/**").split("/")[1:]
+        tokens = pointers.split(pattern.removesuffix("/**"))
+        is_repeated = pattern.endswith("/**") and bool(tokens)
         todo = [("", document)]
-        while todo:
-            found = list(_matches(*todo.pop(0), tokens))
-            yield from found
-            if repeated:
-                todo.extend(found)
+        for pointer, value in todo:  # grows on the way
+            for match in _matches(pointer, value, tokens):
+                yield match
+                if is_repeated:
+                    todo.append(match)
 
 
 def _matches(
@@ -80,9 +83,35 @@ def _matches(
 def _members(value: Json, token: str) -> Iterable[tuple[object, Json]]:
     if isinstance(value, dict):
         if token == "*":
-            return [(key, member) for key, member in value.items() if key != ENVELOPE]
+            return list(value.items())
         return [(token, value[token])] if token in value else []
     return enumerate(value) if isinstance(value, list) and token == "*" else []
+
+
+def _places(document: Json, info: FormatInfo) -> Iterator[tuple[str, dict[str, Any], str]]:
+    """Yield pointer and value of each object that may hold an envelope, and the place of it in there."""
+    if ROOT_FORM in info.envelope and isinstance(document, dict):
+        yield "", document, ROOT_FORM
+    for pointer, node in nodes(document, info.nodes):
+        for place in info.envelope:
+            yield pointer, node, place
+
+
+def _holder(node: dict[str, Any], parents: Iterable[str]) -> dict[str, Any] | None:
+    """Return the map below *node* in which the envelope is; None if there is no such map."""
+    holder: Json = node
+    for token in parents:
+        holder = holder.get(token) if isinstance(holder, dict) else None
+    return holder if isinstance(holder, dict) else None
+
+
+def _prune(node: dict[str, Any], parents: Sequence[str]) -> None:
+    """Remove the map at *parents* if it is empty, and those that this leaves empty."""
+    for end in range(len(parents), 0, -1):
+        holder = _holder(node, parents[: end - 1])
+        if holder is None or holder[parents[end - 1]]:
+            return
+        del holder[parents[end - 1]]
 
 
 # Taking out
@@ -91,61 +120,44 @@ def _members(value: Json, token: str) -> Iterable[tuple[object, Json]]:
 def take(document: Json, info: FormatInfo) -> list[Envelope]:
     """Remove the envelopes of *document* and return them; a map that is left empty by that goes with them."""
     taken = []
-    for pointer, node in nodes(document, info.nodes):
-        for place in info.envelope:
-            taken.extend(_take_at(pointer, node, place))
-    if ROOT_FORM in info.envelope and isinstance(document, dict):
-        taken.extend(_take_at("", document, ROOT_FORM))
+    for pointer, node, place in _places(document, info):
+        *parents, key = pointers.split(place)
+        holder = _holder(node, parents)
+        if holder is not None and key in holder:
+            taken.append(Envelope(pointer, pointer + place, holder.pop(key)))
+            _prune(node, parents)
     return taken
-
-
-def _take_at(pointer: str, node: dict[str, Json], place: str) -> Iterator[Envelope]:
-    *parents, key = pointers.split(place)
-    holder: Json = node
-    for token in parents:
-        holder = holder.get(token) if isinstance(holder, dict) else None
-    if not isinstance(holder, dict) or key not in holder:
-        return
-    yield Envelope(pointer, pointer + place, holder.pop(key))
-    if not holder and len(parents) == 1:
-        del node[parents[0]]
 
 
 # Opening
 
 
-def open_all(envelopes: Iterable[Envelope], info: FormatInfo) -> Opened:
-    """Check *envelopes* and return what they hold by node; everything wrong with them is in `problems`."""
+def open_all(
+    envelopes: Iterable[Envelope], info: FormatInfo, aliases: Mapping[str, str] = NO_ALIASES
+) -> Opened:
+    """Check *envelopes* and return what they hold by node; everything wrong with them is in `problems`.
+
+    *aliases* are further pointers that stand for a node (the rows of one Storyline), with the pointer of that node.
+    """
     opened = Opened()
     for envelope in envelopes:
         problems = list(_shape_problems(envelope))
         opened.problems.extend(problems)
         if problems:
             continue
+        at = f"{envelope.place}/unknown_fields/by_trajectory"
         for carrier, entry in envelope.value["unknown_fields"]["by_trajectory"].items():
-            _open_entry(opened, envelope, carrier, entry["sources"], info)
+            node = aliases.get(envelope.holder + carrier, envelope.holder + carrier)
+            here = f"{at}/{pointers.escape(carrier)}"
+            opened.places.setdefault(node, here)
+            held = opened.by_node.setdefault(node, {})
+            for name, source in entry["sources"].items():
+                place = f"{here}/sources/{pointers.escape(name)}"
+                if carrier and name == info.source:
+                    opened.problems.append(OWN_SOURCE.at(place, name))
+                else:
+                    opened.problems.extend(_merge(held, name, source, place))
     return opened
-
-
-def _open_entry(
-    opened: Opened, envelope: Envelope, carrier: str, sources: dict[str, Json], info: FormatInfo
-) -> None:
-    at = f"{envelope.place}/unknown_fields/by_trajectory/{pointers.escape(carrier)}/sources"
-    node = envelope.holder + carrier
-    opened.places.setdefault(
-        node, f"{envelope.place}/unknown_fields/by_trajectory/{pointers.escape(carrier)}"
-    )
-    held = opened.by_node.setdefault(node, {})
-    for name, source in sources.items():
-        if carrier and name == info.source:
-            opened.problems.append(
-                OWN_SOURCE.at(
-                    f"{at}/{pointers.escape(name)}",
-                    message=f"expected sources of other formats, found {name!r}",
-                )
-            )
-            continue
-        opened.problems.extend(_merge(held, name, source, f"{at}/{pointers.escape(name)}"))
 
 
 def _merge(held: Sources, name: str, source: dict[str, Json], at: str) -> Iterator[Problem]:
@@ -165,45 +177,48 @@ def _merge(held: Sources, name: str, source: dict[str, Json], at: str) -> Iterat
 
 def _shape_problems(envelope: Envelope) -> Iterator[Problem]:
     """Yield what is not exactly the version-1 shape: residuals.md 7.1 and 7.4, rules 2 to 4."""
-    at = envelope.place
-    value = envelope.value
+    at, value = envelope.place, envelope.value
     yield from _closed(value, ("unknown_fields",), at)
-    unknown = value.get("unknown_fields") if isinstance(value, dict) else None
-    if unknown is None:
-        return
+    unknown = _member(value, "unknown_fields", {"version": 1, "by_trajectory": {}})
     at += "/unknown_fields"
     yield from _closed(unknown, ("version", "by_trajectory"), at)
-    if not isinstance(unknown, dict):
-        return
-    version = unknown.get("version", 1)
+    version = _member(unknown, "version", 1)
     if type(version) is not int:
         yield SHAPE.at(f"{at}/version", version, expected="the integer 1")
     elif version != 1:
         yield VERSION.at(f"{at}/version", version)
         return
-    carriers = unknown.get("by_trajectory", {})
+    carriers = _member(unknown, "by_trajectory", {})
     at += "/by_trajectory"
     yield from _object(carriers, at)
-    for carrier, entry in carriers.items() if isinstance(carriers, dict) else ():
+    for carrier, entry in _items(carriers):
         here = f"{at}/{pointers.escape(carrier)}"
         yield from _pointer(carrier, here)
         yield from _closed(entry, ("sources",), here)
-        sources = entry.get("sources", {}) if isinstance(entry, dict) else {}
+        sources = _member(entry, "sources", {})
         yield from _object(sources, f"{here}/sources")
-        for name, source in sources.items() if isinstance(sources, dict) else ():
+        for name, source in _items(sources):
             yield from _source_problems(source, f"{here}/sources/{pointers.escape(name)}")
 
 
 def _source_problems(source: Json, at: str) -> Iterator[Problem]:
     yield from _closed(source, ("source_document_id", "fields"), at)
-    if not isinstance(source, dict):
-        return
-    document_id, fields = source.get("source_document_id", ""), source.get("fields", {})
+    document_id = _member(source, "source_document_id", "")
     if not isinstance(document_id, str):
         yield SHAPE.at(f"{at}/source_document_id", document_id, expected="a string")
+    fields = _member(source, "fields", {})
     yield from _object(fields, f"{at}/fields")
-    for pointer in fields if isinstance(fields, dict) else ():
+    for pointer, _ in _items(fields):
         yield from _pointer(pointer, f"{at}/fields/{pointers.escape(pointer)}")
+
+
+def _member(value: Json, key: str, default: Json) -> Json:
+    """Return a member, or *default*, which has no problem, where one is reported already."""
+    return value.get(key, default) if isinstance(value, dict) else default
+
+
+def _items(value: Json) -> Iterable[tuple[str, Json]]:
+    return value.items() if isinstance(value, dict) else ()
 
 
 def _object(value: Json, at: str) -> Iterator[Problem]:
@@ -229,6 +244,9 @@ def _pointer(text: str, at: str) -> Iterator[Problem]:
         yield SHAPE.at(at, text, expected="an RFC 6901 pointer")
 
 
+# Attaching
+
+
 def attach(opened: Opened, storylines: Sequence[Storyline], info: FormatInfo) -> list[Problem]:
     """Add what the envelopes hold to the residuals of *storylines*; return what is wrong, and then add nothing.
 
@@ -236,17 +254,30 @@ def attach(opened: Opened, storylines: Sequence[Storyline], info: FormatInfo) ->
     """
     by_node = {storyline.node: storyline for storyline in storylines}
     problems = list(opened.problems)
-    problems.extend(
-        CARRIER.at(opened.places[node], message=f"expected the pointer of a node, found {node!r}")
-        for node in opened.by_node
-        if node not in by_node
-    )
+    for node, sources in opened.by_node.items():
+        if node in by_node:
+            problems.extend(_conflicts(by_node[node], sources, info, opened.places[node]))
+        else:
+            problems.append(CARRIER.at(opened.places[node], node))
     if problems:
         return problems
     for node, sources in opened.by_node.items():
         for name, residuals in sources.items():
             _attach_source(by_node[node], name, residuals, is_own=name == info.source)
     return []
+
+
+def _conflicts(
+    storyline: Storyline, sources: Sources, info: FormatInfo, at: str
+) -> Iterator[Problem]:
+    """Yield the foreign sources that *storyline* has already, with the id of another document."""
+    for name, residuals in sources.items():
+        known = storyline.unknown_fields.get(name)
+        if name == info.source or known is None or not residuals.fields:
+            continue
+        if known.source_document_id != residuals.source_document_id:
+            place = f"{at}/sources/{pointers.escape(name)}/source_document_id"
+            yield CONFLICT.at(place, residuals.source_document_id)
 
 
 def _attach_source(storyline: Storyline, name: str, residuals: Residuals, *, is_own: bool) -> None:
@@ -261,6 +292,44 @@ def _attach_source(storyline: Storyline, name: str, residuals: Residuals, *, is_
 # Putting in
 
 
+@frozen
+class Room:
+    """A node whose map was taken away because it would hold nothing but the envelope."""
+
+    node: dict[str, Any]
+    before: dict[str, Any]
+    """The members of the node with that map, in their order."""
+
+    def restore(self) -> None:
+        """Put the map back, unless it has been made anew for an envelope."""
+        members = {**self.before, **self.node}
+        self.node.clear()
+        self.node.update(members)
+
+
+def make_room(document: Json, info: FormatInfo) -> list[Room]:
+    """Take away the maps of *document* that would hold nothing but the envelope, as a reader does.
+
+    Source: carrier.md 3, step 1.
+
+    Raises:
+        InvalidDocument: something stands at the place of an envelope.
+    """
+    rooms = []
+    for pointer, node, place in _places(document, info):
+        *parents, key = pointers.split(place)
+        holder = _holder(node, parents)
+        if holder is None:
+            continue
+        if key in holder:
+            raise InvalidDocument([RESERVED.at(pointer + place, holder[key])])
+        if parents and not holder:
+            rooms.append(Room(node, dict(node)))
+            _own(node, parents)
+            _prune(node, parents)
+    return rooms
+
+
 def envelope(sources: Sources) -> Json:
     """Return the envelope that holds *sources* for the node it stands in."""
     held = {
@@ -270,18 +339,32 @@ def envelope(sources: Sources) -> Json:
     return {"unknown_fields": {"version": 1, "by_trajectory": {"": {"sources": held}}}}
 
 
-def put(node: dict[str, Json], places: Iterable[str], value: Json) -> str | None:
+def put(node: dict[str, Any], places: Iterable[str], value: Json) -> str | None:
     """Put an envelope into *node* at the first of *places* that can be made, and return that place; None if none can.
 
     A place can be made when its parents are objects or missing, and nothing stands there.
     """
     for place in places:
         *parents, key = pointers.split(place)
-        holder: Json = node
-        for token in parents:
-            if isinstance(holder, dict):
-                holder = holder.setdefault(token, {})
-        if isinstance(holder, dict) and key not in holder:
-            holder[key] = value
+        if _can_make(node, parents) and key not in (_holder(node, parents) or {}):
+            _own(node, parents)[key] = value
             return place
     return None
+
+
+def _can_make(node: dict[str, Any], parents: Iterable[str]) -> bool:
+    holder: Json = node
+    for token in parents:
+        holder = holder.get(token, MISSING)
+        if not isinstance(holder, dict):
+            return holder is MISSING
+    return True
+
+
+def _own(node: dict[str, Any], parents: Iterable[str]) -> dict[str, Any]:
+    """Return the map below *node*, after all on the way to it were copied, which a Storyline may share, or made."""
+    holder = node
+    for token in parents:
+        holder[token] = dict(holder.get(token, ()))
+        holder = holder[token]
+    return holder

@@ -46,6 +46,8 @@ class Document(Generic[T]):
     problems: list[Problem] = Factory(list)
     residuals: dict[str, Json] = Factory(dict)
     """Values set aside so far, by pointer into the source document; the mapping hands them to the Storylines."""
+    aliases: dict[str, str] = Factory(dict)
+    """Further pointers that stand for a node, with its pointer: the rows that one Storyline was made of (carrier.md 2)."""
 
     @property
     def is_fatal(self) -> bool:
