@@ -47,7 +47,7 @@ class Document(Generic[T]):
     residuals: dict[str, Json] = Factory(dict)
     """Values set aside so far, by pointer into the source document; the mapping hands them to the Storylines."""
     aliases: dict[str, str] = Factory(dict)
-    """Further pointers that stand for a node, with its pointer: the rows that one Storyline was made of (carrier.md 2)."""
+    """Further pointers that stand for a node, with its pointer: the rows of one Storyline (carrier.md 2)."""
 
     @property
     def is_fatal(self) -> bool:
@@ -69,11 +69,13 @@ class Document(Generic[T]):
     ) -> str | int | float | None:
         """Return *value* if it is a Storyline time; else set it aside, report it, and return None.
 
-        A time without a zone gets `Record.zone`, if there is one: the source text stays a residual, and a warning says so.
-        *numbers*: the format itself defines epoch seconds. The caller has checked the JSON type. Source: storyline.md 6.4.
+        A time without a zone gets `Record.zone`, if there is one: the source text stays a residual, and a warning
+        says so. *numbers*: the format itself defines epoch seconds. The caller has checked the JSON type.
+        Source: storyline.md 6.4.
         """
         if value is None or is_timestamp(value, numbers=numbers):
-            return value
+            known: str | int | float | None = value
+            return known
         self.residuals[pointer] = value
         zoned = with_zone(value, self.record.zone) if self.record.zone is not None else None
         if zoned is not None:
