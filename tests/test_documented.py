@@ -1,0 +1,104 @@
+"""Every hook, command, option and rule is documented, and the generated pages are current."""
+
+import importlib.util
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+import typer.main
+
+import hub
+from hub import hookspecs
+from hub.cli.app import app
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+CODE = [*ROOT.glob("hub/**/*.py"), *ROOT.glob("plugins/*/hub_*/**/*.py")]
+MARK = f"{hookspecs.PROJECT}_spec"
+"""Attribute by which pluggy knows a specification."""
+RULE = re.compile(
+    r'"((?:input|detect|carrier|envelope|residual|storyline|actf|ale)\.[a-z][a-z-]*)"'
+)
+
+
+@cache
+def generator() -> ModuleType:
+    """Return the script that writes the reference."""
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def page(name: str) -> str:
+    """Return the text of a page."""
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+class TestGenerated:
+    @pytest.mark.parametrize("name", ["api.md", "cli.md", "rules.md"])
+    def test_page_is_current(self, name: str) -> None:
+        """A generated page is what its script would write: if not, run `make docs`."""
+        assert page(f"reference/{name}") == generator().pages()[name]
+
+
+class TestHooks:
+    def test_every_hook_has_a_section(self) -> None:
+        """The page on hooks has a section for each hook, in their order."""
+        assert hooks() == re.findall(r"^## `(\w+)`", page("plugins/hooks.md"), re.MULTILINE)
+
+    def test_every_hook_shows_an_implementation(self) -> None:
+        """The docstring of each hook shows a whole implementation."""
+        shown = {name: inspect.getdoc(getattr(hookspecs, name)) or "" for name in hooks()}
+        assert [] == [name for name, text in shown.items() if "@hookimpl\n" not in text]
+
+
+def hooks() -> list[str]:
+    """Return the names of the hooks, in the order in which they are specified."""
+    return [name for name, value in vars(hookspecs).items() if hasattr(value, MARK)]
+
+
+class TestCommands:
+    def test_every_command_and_option_is_explained(self) -> None:
+        """Each command, argument and option has a help text."""
+        program: Any = typer.main.get_command(app)
+        assert [] == [name for name, text in explained("hub", program) if not text]
+
+    def test_every_option_is_in_the_reference(self) -> None:
+        """The reference names each command and each option."""
+        program: Any = typer.main.get_command(app)
+        text = page("reference/cli.md")
+        assert [] == [name for name, _ in explained("hub", program) if f"`{name}" not in text]
+
+
+def explained(name: str, command: Any) -> list[tuple[str, str | None]]:
+    """Return the names of *command*, of its options, and of all below it, each with its help."""
+    found = [(name, command.help)]
+    for one in command.params:
+        if one.param_type_name == "argument":
+            found.append((one.metavar, one.help))
+        elif generator().is_ours(one):
+            found.extend((option, one.help) for option in one.opts)
+    for key, below in getattr(command, "commands", {}).items():
+        found.extend(explained(f"{name} {key}", below))
+    return found
+
+
+class TestRules:
+    def test_every_rule_in_the_code_is_in_the_catalogue(self) -> None:
+        """Each rule id that the code names has its row."""
+        named = {rule for path in CODE for rule in RULE.findall(path.read_text(encoding="utf-8"))}
+        listed = set(re.findall(r"^\| `([^`]+)`", page("reference/rules.md"), re.MULTILINE))
+        assert set() == named - listed
+
+    def test_ids_are_declared_once(self) -> None:
+        """One id has one severity and asks for one thing."""
+        declared: dict[str, hub.Rule] = {}
+        for rule in generator().every_rule():
+            assert declared.setdefault(rule.rule, rule) == rule
