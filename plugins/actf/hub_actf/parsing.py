@@ -1,0 +1,227 @@
+"""Parsing: the JSON of one task to a document, with every breach of a rule reported, and what no field takes set aside.
+
+Nothing is changed or copied. Objects are asked whether they fit their shape, the rules are asked about those that do,
+and only what is wrong costs more than that.
+
+Source: actf.md 1, 3 and 5.6; actf-records.md; validation.md 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import NoneType
+from typing import Any
+
+from hub import Document, Json, Problem, Record, Shape, is_timestamp, pointer
+from hub_actf import records, rules
+from hub_actf.model import (
+    ASSISTANT_CONTENT,
+    RECORD,
+    RFC,
+    TOOL,
+    ParsedTask,
+    Step,
+    Steps,
+    Tool,
+    is_blank,
+)
+
+TIMES = ("started_at", "finished_at")
+
+OF_TYPE = {
+    "task_id": rules.TASK_ID,
+    "attempts": rules.ATTEMPTS,
+    "trajectory": rules.TRAJECTORY,
+    "steps": rules.STEPS,
+    "metrics": rules.RECORD_METRICS,
+    "retry_count": rules.RECORD_RETRIES,
+    "retry_counts": rules.RECORD_RETRIES,
+}
+"""Members whose type has a rule of its own; a wrong type elsewhere is `actf.type`."""
+OF_ABSENCE = {"task_id": rules.TASK_ID, "attempts": rules.ATTEMPTS}
+"""Required members whose absence has a rule of its own; elsewhere it is `actf.required`."""
+
+ARE_SET_ASIDE = frozenset(rule.rule for rule in rules.RULES if rule.keeps == "residual")
+
+Parsed = Document[ParsedTask]
+
+
+def parse_record(record: Record) -> Parsed:
+    """Return the document of one JSON value, whichever of the two outer forms it has."""
+    value = record.value
+    is_record = type(value) is dict and "attempt_plan" in value
+    document = Document(ParsedTask(value, RECORD if is_record else RFC, {}, {}), record=record)
+    if type(value) is not dict:
+        document.report(rules.OBJECT.at("", value))
+        return document
+    _check_root(document, value)
+    attempts = value.get("attempts")
+    if type(attempts) is dict:
+        for key, attempt in attempts.items():
+            _check_attempt(document, key, attempt)
+    return document
+
+
+def _check_root(document: Parsed, value: dict[str, Json]) -> None:
+    _check_shape(document, document.value.form.document, value, "")
+    _report(document, rules.task_id(value))
+    _report(document, rules.attempts(value))
+    if document.value.form.is_record:
+        _report(document, rules.record_plan(value))
+        _report(document, rules.record_retries(value))
+        if records.PLAN not in document.residuals:
+            document.set_aside(f"{records.PLAN}/strategy", value["attempt_plan"]["strategy"])
+    else:
+        _report(document, rules.category(value))
+        _report(document, rules.k(value))
+        _report(document, rules.attempts_tried(value))
+
+
+def _check_attempt(document: Parsed, key: str, attempt: Json) -> None:
+    at = f"/attempts/{pointer.escape(key)}"
+    is_record = document.value.form.is_record
+    _report(document, (rules.record_attempt_key if is_record else rules.attempt_key)(key, at))
+    if type(attempt) is not dict:
+        document.report(rules.ATTEMPT.at(at, attempt))
+        return
+    _check_shape(document, document.value.form.attempt, attempt, at)
+    if is_record:
+        _report(document, rules.record_status(attempt, at))
+        _report(document, rules.record_metrics(attempt, at))
+        document.problems.extend(rules.record_issues(attempt, at))
+        document.residuals.update(records.attempt_residuals(attempt, at))
+    trajectory = attempt.get("trajectory")
+    if type(trajectory) is dict and not (is_record and trajectory == {}):
+        document.value.steps[key] = _check_trajectory(document, trajectory, f"{at}/trajectory")
+    elif type(trajectory) is list and not (is_record and trajectory == []):
+        message = "an event array: read one way, what is not mapped is dropped"
+        document.report(rules.EVENTS.at(f"{at}/trajectory", trajectory, message=message))
+
+
+def _check_trajectory(document: Parsed, trajectory: dict[str, Json], at: str) -> Steps:
+    _check_shape(document, document.value.form.trajectory, trajectory, at)
+    _report(document, rules.version(trajectory, at))
+    _check_times(document, trajectory, at)
+    steps = trajectory.get("steps")
+    if type(steps) is not list:
+        return Steps.of(())
+    at = f"{at}/steps"
+    strange = [index for index, step in enumerate(steps) if type(step) is not dict]
+    for index in strange:
+        document.report(rules.STEPS.at(f"{at}/{index}", steps[index], expected="an object"))
+    if strange:
+        return Steps.of(())
+    return _check_steps(document, steps, at)
+
+
+def _check_steps(document: Parsed, steps: Sequence[Step], at: str) -> Steps:
+    fits, content_fits = document.value.form.step.fits, ASSISTANT_CONTENT.fits
+    for index, step in enumerate(steps):
+        if not fits(step):
+            _check_shape(document, document.value.form.step, step, f"{at}/{index}")
+        content: Json = step.get("assistant_content")
+        if type(content) is dict and not content_fits(content):
+            _check_shape(document, ASSISTANT_CONTENT, content, f"{at}/{index}/assistant_content")
+        _check_times(document, step, f"{at}/{index}")
+    parsed = Steps.of(steps)
+    for check in STEP_CHECKS:
+        _report(document, check(parsed, at))
+    _check_tools(document, steps, at)
+    _check_observations(document, steps, at)
+    return parsed
+
+
+STEP_CHECKS = (
+    rules.step_order,
+    rules.tools_differ,
+    rules.call_ids,
+    rules.function_name,
+    rules.metric,
+    rules.result_call,
+)
+
+
+def _check_times(document: Parsed, value: Mapping[str, Any], at: str) -> None:
+    """Set aside what is no Storyline time: storyline.md 6.4."""
+    for key in TIMES:
+        time = value.get(key)
+        if time is None or (type(time) is str and is_timestamp(time)):
+            continue
+        place = f"{at}/{key}"
+        read = None
+        if type(time) is str:
+            rule = rules.TIME_BLANK if is_blank(time) else rules.TIME
+            read = document.read_time(time, place, rule)
+        document.value.times[place] = None if read is None else str(read)
+
+
+def _check_tools(document: Parsed, steps: Sequence[Step], at: str) -> None:
+    fits = TOOL.fits
+    for index, step in enumerate(steps):
+        content: Json = step.get("assistant_content")
+        calls = content.get("tool_calls") if type(content) is dict else None
+        for place, tools in (("tools", step.get("tools")), (rules.CALLS, calls)):
+            if tools and type(tools) is list:
+                for tool in tools:
+                    if type(tool) is not dict or not fits(tool):
+                        _check_tool_list(document, tools, f"{at}/{index}/{place}")
+                        break
+
+
+def _check_tool_list(document: Parsed, tools: Sequence[Tool], at: str) -> None:
+    """Report what is wrong in one of the two lists; one that is no list of objects is set aside whole."""
+    if at in document.residuals:  # actf.tools-differ
+        return
+    strange = [position for position, tool in enumerate(tools) if type(tool) is not dict]
+    for position in strange:
+        place = f"{at}/{position}"
+        document.report(rules.TYPE.at(place, tools[position], expected="an object"))
+    if strange:
+        document.set_aside(at, tools)
+        return
+    for position, tool in enumerate(tools):
+        _check_shape(document, TOOL, tool, f"{at}/{position}")
+
+
+def _check_observations(document: Parsed, steps: Sequence[Step], at: str) -> None:
+    """Observations are objects, in a record also texts and arrays; whatever they are, they are kept."""
+    also = (str, list) if document.value.form.is_record else ()
+    for index, step in enumerate(steps):
+        observations: Json = step.get("observation")
+        if not observations or type(observations) is not list:
+            continue
+        for position, observation in enumerate(observations):
+            place = f"{at}/{index}/observation/{position}"
+            if type(observation) is not dict:
+                if type(observation) not in also:
+                    document.report(rules.TYPE.at(place, observation, expected="an object"))
+            elif type(observation.get("type")) not in (str, NoneType):
+                found = observation["type"]
+                expected = "a string or null"
+                document.report(rules.TYPE.at(f"{place}/type", found, expected=expected))
+
+
+def _check_shape(document: Parsed, shape: Shape, value: Mapping[str, Json], at: str) -> None:
+    """Set aside unknown members and those of a wrong type; report all but the unknown ones, which are legal."""
+    if shape.fits(value):
+        return
+    for found in shape.deviations(value):
+        place = f"{at}/{pointer.escape(found.key)}"
+        if found.kind == "unknown":
+            document.set_aside(place, found.value)
+            continue
+        by_key, usual = (
+            (OF_TYPE, rules.TYPE) if found.kind == "type" else (OF_ABSENCE, rules.REQUIRED)
+        )
+        rule = by_key.get(found.key, usual)
+        expected = found.expected if rule is usual else None
+        _report(document, [rule.at(place, found.value, expected=expected)])
+
+
+def _report(document: Parsed, problems: Iterable[Problem]) -> None:
+    """Report *problems*, and set aside the values that their rules do not keep in a field."""
+    for problem in problems:
+        document.report(problem)
+        if problem.rule in ARE_SET_ASIDE:
+            tokens = pointer.split(problem.pointer)
+            document.residuals[problem.pointer] = pointer.get(document.value.value, tokens)
