@@ -49,11 +49,12 @@ dist: $(TOOLS)  ## build and check every wheel and source distribution into dist
 clean:  ## remove what was built, but not .venv
 	@rm -rf build dist site .coverage htmlcov .mypy_cache .ruff_cache .pytest_cache .import_linter_cache
 
-# What is installed stands in a stamp file, so that a second run starts at once. The pip that comes with an older Python
-# knows neither dependency groups nor every wheel tag, hence the first line.
+# What is installed stands in a stamp file, so that a second run starts at once. A folder that uv made has no pip, and the pip
+# that comes with an older Python knows no dependency groups.
 
 $(INSTALLED): pyproject.toml $(addsuffix /pyproject.toml,$(PLUGINS)) | $(BIN)/python
 	@echo "Installing the hub and $(words $(PLUGINS)) plugins into $(VENV) ..."
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(BIN)/python -m ensurepip >/dev/null
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	@$(BIN)/python -m pip install --quiet $(EDITABLE) --group test
 	@touch $@
@@ -68,4 +69,4 @@ $(BIN)/python:
 	  echo "Python 3.11 or later is needed, and \`$(PYTHON)\` is none; choose another one: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	  echo "\`$(PYTHON)\` comes without venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv --clear $(VENV)
