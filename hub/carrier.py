@@ -22,7 +22,8 @@ from hub.envelope import RESERVED, Opened, Sources, attach, envelope, nodes, put
 from hub.errors import InvalidDocument, Json, Problem, Rule
 from hub.hookspecs import FormatInfo
 from hub.json import canonical
-from hub.patch import Budget, Operation, PatchError, apply, difference
+from hub.difference import difference
+from hub.patch import Budget, Operation, PatchError, apply
 from hub.residuals import UNPLACED, equal
 from hub.storyline.model import Residuals, Storyline, Turn
 from hub.storyline.rules import check_model

@@ -59,10 +59,50 @@ def get(document: Json, tokens: Iterable[str]) -> Json:
     """
     value = document
     for token in tokens:
-        if isinstance(value, dict):
+        if isinstance(value, list):
+            value = value[index(token, len(value) - 1)]
+        elif isinstance(value, dict) and token in value:
             value = value[token]
-        elif isinstance(value, list) and is_index(token) and len(token) <= _INDEX_DIGITS:
-            value = value[int(token)]
         else:
             raise LookupError(token)
     return value
+
+
+class CopyOnWrite:
+    """A JSON value of which parts may be shared: what is changed is copied first, and once.
+
+    The root is changed in place.
+    """
+
+    def __init__(self, root: Json) -> None:
+        self.root = root
+        self._owned = {id(root): root}  # keeping the copies keeps their ids theirs
+
+    def container(self, tokens: Iterable[str]) -> Json:
+        """Return the object or array at *tokens*, ready to be changed.
+
+        Raises:
+            LookupError: there is none.
+        """
+        value = self.root
+        for token in tokens:
+            key = token if isinstance(value, dict) else index(token, len(value) - 1)
+            child = value[key]
+            if id(child) not in self._owned:
+                if not isinstance(child, dict | list):
+                    raise LookupError(token)
+                child = value[key] = child.copy()
+                self._owned[id(child)] = child
+            value = child
+        return value
+
+
+def index(token: str, last: int) -> int:
+    """Return the array index that *token* spells.
+
+    Raises:
+        LookupError: it is none from 0 to *last*.
+    """
+    if not is_index(token) or len(token) > _INDEX_DIGITS or int(token) > last:
+        raise LookupError(token)
+    return int(token)

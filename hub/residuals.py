@@ -195,7 +195,7 @@ def restore(
     value that the document shares with a Storyline.
     """
     unplaced: Unplaced = {}
-    owned: dict[int, Json] = {}
+    target = pointers.CopyOnWrite(document)
     reserved = [pointers.split(place) for place in places]
     for pointer in sorted(fields):
         value = fields[pointer]
@@ -206,7 +206,7 @@ def restore(
             continue
         written = parent.get(tokens[-1], MISSING)
         if written is MISSING or is_derived(written, value) or replaceable(tokens, written, value):
-            _own(document, tokens[:-1], owned)[tokens[-1]] = value
+            target.container(tokens[:-1])[tokens[-1]] = value
         else:
             unplaced[pointer] = value
     return unplaced
@@ -234,22 +234,6 @@ def _parent(document: Json, tokens: Sequence[str]) -> dict[str, Json] | None:
     except LookupError:
         return None
     return parent if isinstance(parent, dict) else None
-
-
-def _own(document: Json, tokens: Iterable[str], owned: dict[int, Json]) -> Json:
-    """Return the value of *document* at *tokens*, after copies of all on the way to it were put in place.
-
-    *owned* are the copies made so far, by id; keeping them keeps the ids theirs.
-    """
-    value = document
-    for token in tokens:
-        key = int(token) if isinstance(value, list) else token
-        child = value[key]
-        if id(child) not in owned:
-            child = value[key] = child.copy()
-            owned[id(child)] = child
-        value = child
-    return value
 
 
 def is_derived(written: Json, residual: Json) -> bool:
