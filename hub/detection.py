@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from hub.errors import HubError, InvalidDocument, Json, Problem, Rule, show
 from hub.grammar import WHITE_SPACE
 from hub.hookspecs import Detection, FormatInfo, Sample
+from hub.input_rules import EMPTY
 from hub.scanner import MAX_MEMBERS, Scan, scan
 from hub.tail import last_members
 
@@ -30,7 +31,6 @@ CLOSE = 5
 """Points by which a candidate may fall short of the best answer."""
 NAME_BONUS = 3
 
-EMPTY = Rule("input.empty", "fatal", "an input that is not empty")
 UNKNOWN = Rule("detect.unknown", "fatal", "an installed format")
 AMBIGUOUS = Rule("detect.ambiguous", "fatal", "one format")
 PLUGIN = Rule("detect.plugin", "warning", "a Detection or None")
@@ -288,8 +288,9 @@ def _suffix(name: str | None, suffixes: Iterable[str]) -> str | None:
     for packed in _PACKED:
         base = base.removesuffix(packed)
     for suffix in suffixes:
-        if base == suffix or (suffix.startswith(".") and base.endswith(suffix)):
-            return None if suffix in _COMMON else suffix
+        fits = base.endswith(suffix) if suffix.startswith(".") else base == suffix
+        if fits and suffix not in _COMMON:
+            return suffix
     return None
 
 

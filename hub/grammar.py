@@ -119,4 +119,4 @@ def place(text: bytes, offset: int) -> str:
     line = text.count(b"\n", 0, offset) + 1
     line_start = text.rfind(b"\n", 0, offset) + 1
     column = len(text[line_start:offset].decode("utf-8", "replace")) + 1
-    return f"line {line}, column {column}, byte {offset}"
+    return f"line {line} column {column} (byte {offset})"

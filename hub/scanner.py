@@ -12,20 +12,15 @@ from typing import Literal, NamedTuple, NoReturn
 from hub import grammar
 from hub.errors import InvalidDocument, Json, Rule, show
 from hub.grammar import MAX_STRING
+from hub.input_rules import DEPTH, JSON, TOO_DEEP, TRAILING
 
 MAX_RECORDS = 8
 MAX_ELEMENTS = 8
 MAX_MEMBERS = 256
 MAX_LEVELS = 6
 """Levels of a record that are kept; a container below them is shown empty."""
-MAX_DEPTH = 512
-"""Levels of arrays and objects that an input may have."""
 MAX_VALUES = 100_000
 """Values that a scan reads one by one inside its records, and members of records; what is behind is passed over."""
-
-JSON = Rule("input.json", "fatal", "JSON")
-DEPTH = Rule("input.depth", "fatal", f"at most {MAX_DEPTH} levels of arrays and objects")
-TRAILING = Rule("input.trailing", "fatal", "one JSON value, or one a line")
 
 Container = Literal["object", "array", "lines", "text"]
 
@@ -217,7 +212,7 @@ class _Scanner:
             return True
         start = self.at
         self._skip(_closer(container))
-        if self.text[start : self.at].lstrip(grammar.WHITE_SPACE) != bytes((_closer(container),)):
+        if grammar.white_space(self.text, start).end() != self.at - 1:
             self.complete = False
         self.depth -= 1
         return False
@@ -282,7 +277,7 @@ class _Scanner:
         """Pass over the rest of the innermost open container, which *closer* ends."""
         text, at = self.text, self.at
         closers = bytearray((closer,))
-        room = MAX_DEPTH - self.depth + 1
+        room = DEPTH - self.depth + 1
         while closers:
             match = _TO_BRACKET[closers[-1]](text, at)
             if match is None:
@@ -296,7 +291,8 @@ class _Scanner:
                 closers.append(opened)
                 if len(closers) > room:
                     where = grammar.place(text, at - 1)
-                    raise _invalid(DEPTH, f"expected {DEPTH.expected}, found more at {where}")
+                    message = f"more than {DEPTH} levels of arrays and objects at {where}"
+                    raise InvalidDocument([TOO_DEEP.at("", message=message)])
         self.at = at
 
     def _refuse_inside(self, closer: int) -> NoReturn:
@@ -380,8 +376,10 @@ class _Scanner:
             raise _HeadEnds
         found = self.text[self.at : self.at + 4].decode("utf-8", "replace")[:1]
         shown = show(found) if found else "the end"
-        where = grammar.place(self.text, self.at)
-        raise _invalid(rule, f"expected {expected}, found {shown} at {where}")
+        message = (
+            f"not JSON: expected {expected}, found {shown} at {grammar.place(self.text, self.at)}"
+        )
+        raise InvalidDocument([rule.at("", message=message)])
 
 
 def _scan_text(text: bytes, *, everything: bool) -> Scan:
@@ -401,10 +399,6 @@ def _scan_text(text: bytes, *, everything: bool) -> Scan:
         records.append(line[:MAX_STRING])
         at = line_end + 1
     return Scan("text", records, complete=complete and at >= len(text), ends=everything)
-
-
-def _invalid(rule: Rule, message: str) -> InvalidDocument:
-    return InvalidDocument([rule.at("", message=message)])
 
 
 def _closer(container: list[Json] | dict[str, Json]) -> int:

@@ -1,0 +1,43 @@
+"""The rules of input, the same for all formats: what the hub asks of bytes before a plugin sees anything.
+
+Source: validation.md 2.
+"""
+
+from __future__ import annotations
+
+from hub.errors import Rule
+
+DEPTH = 512
+"""Levels of arrays and objects that a document may have, when it is read and when it is written."""
+
+EMPTY = Rule("input.empty", "fatal", "an input that is not empty")
+ENCODING = Rule("input.encoding", "fatal", "UTF-8, or UTF-16 or UTF-32 with a byte-order mark")
+UTF16 = Rule("input.utf16", "info", "UTF-8")
+COMPRESSED = Rule("input.compressed", "fatal", "compressed data that is whole")
+SIZE = Rule("input.size", "fatal", "an input within the limit")
+JSON = Rule("input.json", "fatal", "JSON")
+TOO_DEEP = Rule("input.depth", "fatal", f"at most {DEPTH} levels of arrays and objects")
+DUPLICATE_KEY = Rule("input.duplicate-key", "error", "each key of an object once", "last value")
+EXACT = Rule("input.exact", "info", "numbers and strings that every reader keeps", "kept exactly")
+NO_DOCUMENTS = Rule("input.no-documents", "fatal", "at least one document")
+RECORD = Rule("input.record", "fatal", "an object")
+LINE = Rule("input.line", "fatal", "a line that is JSON")
+LINE_CUT = Rule("input.line-cut", "fatal", "a last line that is whole")
+TRAILING = Rule("input.trailing", "fatal", "one JSON value, or one a line")
+
+INPUT_RULES = (
+    EMPTY,
+    ENCODING,
+    UTF16,
+    COMPRESSED,
+    SIZE,
+    JSON,
+    TOO_DEEP,
+    DUPLICATE_KEY,
+    EXACT,
+    NO_DOCUMENTS,
+    RECORD,
+    LINE,
+    LINE_CUT,
+    TRAILING,
+)
