@@ -63,14 +63,14 @@ class Rule(NamedTuple):
     ) -> Problem:
         """Return the problem of a value *found* at *pointer*; *message* replaces the usual wording."""
         wanted = self.expected if expected is None else expected
-        shown = show(found)
+        is_told = message is not None and found is MISSING
         return Problem(
             severity=self.severity,
             rule=self.rule,
             pointer=pointer,
-            message=f"expected {wanted}, found {shown}" if message is None else message,
+            message=f"expected {wanted}, found {show(found)}" if message is None else message,
             expected=wanted,
-            found=shown,
+            found=None if is_told else show(found),
         )
 
 
@@ -114,6 +114,22 @@ class InvalidDocument(HubError):
         self.name = name
         lines = "\n".join(str(problem) for problem in self.problems)
         super().__init__(f"{name}: {lines}" if name else lines)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problems, self.name)
+
+
+class UnsupportedVersion(InvalidDocument):
+    """A document of a version that its format's plugin does not know: validation.md 1, class *unsupported*."""
+
+
+def invalid(problems: Iterable[Problem], name: str | None = None) -> InvalidDocument:
+    """Return the error of a document with fatal *problems*: of class *unsupported* where its version is one of them."""
+    found = tuple(problems)
+    is_unsupported = any(
+        problem.severity == "fatal" and problem.rule.endswith(".version") for problem in found
+    )
+    return (UnsupportedVersion if is_unsupported else InvalidDocument)(found, name)
 
 
 class UsageError(HubError):

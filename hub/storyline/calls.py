@@ -42,8 +42,8 @@ def unique_call_ids(
 def turn_ids(step_ids: Sequence[Json]) -> tuple[list[int], list[int]]:
     """Return the turn ids of steps with *step_ids* (`MISSING` where there is none), and which ids are residuals.
 
-    All different integers are the turn ids. Otherwise the turn ids are the positions 1 ... n, and the second list holds the
-    indices of the ids that are there and are not that very integer.
+    All different integers are the turn ids. Otherwise the turn ids are the positions 1 ... n, and the second list holds
+    the indices of the ids that are there and are not that very integer.
     """
     if all(type(one) is int and one in INTEGERS for one in step_ids) and len(set(step_ids)) == len(
         step_ids

@@ -99,8 +99,8 @@ def turn_prompt_turns(storyline: Storyline) -> Iterator[tuple[Turn, list[PromptT
 def visible_results(turn: Turn) -> list[dict[str, Json]]:
     """Return the results that *turn* shows, each an object: storyline.md 5.1.
 
-    First the elements of the observation, then one for each call that has a `result` which no element names. The objects of the
-    observation are shared, not copied.
+    First the elements of the observation, then one for each call that has a `result` which no element names. The
+    objects of the observation are shared, not copied.
     """
     shown = observed_results(turn)
     calls = [call for call in turn.tool_calls or () if call.result is not None]

@@ -1,8 +1,9 @@
 """The Storyline, the model in the middle: one trajectory of one agent.
 
-Attributes carry the long names of storyline.md 1.1; `wire` gives the JSON key where it is another. Every optional attribute is
-None when it is not set. Opaque values (messages, arguments, observations, metrics, extra) stay the JSON that was read: they are
-shared, never copied and never changed.
+Attributes carry the long names of storyline.md 1.1; `wire` gives the JSON key where it is another. Every optional
+attribute is None when it is not set, and what the specification calls absent (an empty `kind`, an empty `state`) is
+None once it is in the model. Opaque values (messages, arguments, observations, metrics, extra) stay the JSON that was
+read: they are shared, never copied and never changed.
 
 Source: storyline.md 2 to 5.
 """
@@ -12,18 +13,27 @@ from __future__ import annotations
 from typing import Any
 
 from attrs import Factory, define, field
+from attrs.setters import NO_OP
 
 from hub.errors import Json
-
-SCHEMA_VERSION = "storyline/v1"
 
 Timestamp = str | int | float
 """A time exactly as the source spells it: text with an offset, or Unix seconds (storyline.md 6)."""
 
 
-def wire(key: str) -> dict[str, str]:
-    """Name the JSON key of an attribute, where it is not its own name."""
+def wire(key: str | None) -> dict[str, str | None]:
+    """Name the JSON key of an attribute, where it is not its own name; None: it has none."""
     return {"wire": key}
+
+
+def _text(value: str | None) -> str | None:
+    """Return *value*, but None for `""`."""
+    return value or None
+
+
+def _value(value: Json) -> Json:
+    """Return *value*, but None for `""` and `{}`."""
+    return None if value in ("", {}) else value
 
 
 @define(kw_only=True)
@@ -67,10 +77,18 @@ class Prompt:
     """System and user text; both `""` on a turn clears the document's prompt. storyline.md 3.5."""
 
     system: str | None = None
+    """None beside a user text that is not empty."""
     user: str | None = None
 
+    def __attrs_post_init__(self) -> None:
+        # An empty member says nothing beside one that is not.
+        if self.system and not self.user:
+            self.user = None
+        elif self.user and not self.system:
+            self.system = None
 
-@define(kw_only=True)
+
+@define(kw_only=True, on_setattr=NO_OP)
 class Env:
     """The environment of a task or, as a delta, of a turn; storyline.md 3.6."""
 
@@ -79,7 +97,8 @@ class Env:
     env_id: str | None = field(default=None, metadata=wire("id"))
     event_type: str | None = None
     request_id: str | None = None
-    state: dict[str, Any] | None = None
+    state: dict[str, Any] | None = field(default=None, converter=_value)
+    """Never empty."""
 
 
 @define(kw_only=True)
@@ -90,19 +109,19 @@ class Llm:
     """How many attempts were allowed; above 0."""
 
 
-@define(kw_only=True)
+@define(kw_only=True, on_setattr=NO_OP)
 class TaskResult:
     """Outcome of a task; `null`, `""` and `{}` of a typed member mean absent. storyline.md 3.4."""
 
     correct: bool | None = None
-    score: Json = None
-    max_score: Json = None
-    status: str | None = None
-    error: str | None = None
-    final_answer: Json = None
-    ground_truth: Json = None
-    artifacts: Json = None
-    extras: dict[str, Any] = Factory(dict)
+    score: Json = field(default=None, converter=_value)
+    max_score: Json = field(default=None, converter=_value)
+    status: str | None = field(default=None, converter=_text)
+    error: str | None = field(default=None, converter=_text)
+    final_answer: Json = field(default=None, converter=_value)
+    ground_truth: Json = field(default=None, converter=_value)
+    artifacts: Json = field(default=None, converter=_value)
+    extras: dict[str, Any] = field(factory=dict, metadata=wire(None))
     """Result extras: every other member of `task.result`, by its key; none of them is None."""
 
 
@@ -123,7 +142,7 @@ class Response:
     exit_code: int | None = None
 
 
-@define(kw_only=True)
+@define(kw_only=True, on_setattr=NO_OP)
 class ToolCall:
     """One call of a tool, inside the turn that made it; storyline.md 5."""
 
@@ -138,7 +157,7 @@ class ToolCall:
     duration_ms: int | None = None
     """Wall-clock time in milliseconds."""
     extra: Json = None
-    kind: str | None = None
+    kind: str | None = field(default=None, converter=_text)
     """Never `""`."""
     response: Response | None = None
 
@@ -211,7 +230,7 @@ class Storyline:
     unknown_fields: dict[str, Residuals] = Factory(dict)
     """Residuals by source name; sources without a field are left out. The counts are derived: residuals.md 4."""
 
-    node: str = field(default="", eq=False)
+    node: str = field(default="", eq=False, metadata=wire(None))
     """Pointer of this Storyline's node in the document it was read from; at run time only (carrier.md 2)."""
 
     @property

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import Detection, FormatInfo, Sample, hookimpl
+from hub.storyline.rules import RULES, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from hub.reading import Document
@@ -17,19 +18,15 @@ if TYPE_CHECKING:
     from hub.storyline.model import Storyline
     from hub.writing import WriteOptions
 
-VERSION = "storyline/v1"
-
 
 @hookimpl
 def format_info() -> FormatInfo:
     """Describe the format."""
-    from hub.storyline.rules import RULES
-
     return FormatInfo(
         id="storyline",
         title="Storyline",
-        reads=(VERSION,),
-        writes=(VERSION,),
+        reads=(SCHEMA_VERSION,),
+        writes=(SCHEMA_VERSION,),
         suffixes=(".storyline.json",),
         nodes=("",),
         batch="input",
@@ -55,7 +52,7 @@ def _detect_record(record: Json) -> Detection | None:
     if isinstance(version, str):
         if not version.startswith("storyline/"):
             return None
-        confidence = 100 if version == VERSION else 95
+        confidence = 100 if version == SCHEMA_VERSION else 95
         return Detection(confidence, f'schema_version "{version}" at /')
     has_shape = (
         isinstance(record.get("session"), str)
@@ -89,17 +86,10 @@ def to_storyline(document: Document[Storyline]) -> Iterator[Storyline]:
 @hookimpl
 def from_storyline(storylines: Iterable[Storyline], options: WriteOptions) -> Iterator[Json]:
     """Yield the wire JSON of each Storyline, which must be valid."""
-    from hub.codec import to_wire
-    from hub.storyline.rules import check_model
+    from hub.codec import to_valid_wire
 
     del options
-    for storyline in storylines:
-        problems = list(check_model(storyline))
-        if problems:
-            raise InvalidDocument(
-                [problem._replace(document=storyline.document_id) for problem in problems]
-            )
-        yield to_wire(storyline)
+    yield from map(to_valid_wire, storylines)
 
 
 @hookimpl

@@ -6,21 +6,28 @@ An instant is a signed 64-bit count of nanoseconds since 1970-01-01T00:00:00Z. S
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from hub.errors import UsageError
 
-_LOCAL = r"(\d{4}-\d\d-\d\d)[Tt ]((?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(?:\.(\d+))?"
-_TIME = re.compile(_LOCAL + r"([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII).fullmatch
-_TIME_WITHOUT_OFFSET = re.compile(_LOCAL, re.ASCII).fullmatch
-_OFFSET = re.compile(r"([+-])((?:[01]\d|2[0-3])):([0-5]\d)", re.ASCII).fullmatch
+_CLOCK = r"[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?"
+_OFFSET = r"(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))"
+_LOCAL_TIME = re.compile(r"(\d{4}-\d\d-\d\d)" + _CLOCK, re.ASCII).fullmatch
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)" + _CLOCK + _OFFSET, re.ASCII).fullmatch
+_IS_OFFSET = re.compile(_OFFSET, re.ASCII).fullmatch
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_IS_USUAL = re.compile(
+    r"(?:1[789]|20|21)\d\d-"
+    r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
+    r"[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)",
+    re.ASCII,
+).fullmatch
+"""Matches times that are certainly legal, years 1700 to 2199: all of these but 29 February and leap seconds."""
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # UTC throughout, and the text of a naive one has no offset
 _SECOND = 1_000_000_000
-_MIN, _MAX = -(2**63), 2**63 - 1
-_SAFE_YEARS = ("1678", "2261")
-"""Every time of these years, and of those between, fits 64 bits whatever its offset."""
+_LEAST, _LARGEST = -(2**63), 2**63 - 1
 
 
 class Zone(NamedTuple):
@@ -28,48 +35,45 @@ class Zone(NamedTuple):
 
     name: str
 
-    def __str__(self) -> str:
-        return self.name
-
-    def offset(self, local: datetime) -> str:
-        """Return the offset at the naive time *local*, as `+HH:MM`; the earlier instant where there are two.
+    @classmethod
+    def named(cls, name: str) -> Zone:
+        """Return the zone *name*.
 
         Raises:
             UsageError: there is no such zone.
         """
-        if _OFFSET(self.name):
+        zone = cls(name)
+        zone.offset(_EPOCH)
+        return zone
+
+    def __str__(self) -> str:
+        return self.name
+
+    def offset(self, local: datetime) -> str:
+        """Return the offset at the naive time *local*, as `+HH:MM`; the one of the earlier instant where there are two.
+
+        Raises:
+            UsageError: there is no such zone.
+        """
+        if self.name not in ("Z", "z") and _IS_OFFSET(self.name):
             return self.name
-        from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+        from zoneinfo import ZoneInfo
 
         try:
-            delta = local.replace(tzinfo=ZoneInfo(self.name), fold=0).utcoffset()
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            delta = local.replace(tzinfo=ZoneInfo(self.name), fold=0).utcoffset() or timedelta()
+        except (LookupError, ValueError, OSError) as error:  # a missing zone is a KeyError
             raise UsageError(
                 f"no time zone named {self.name!r}; use an IANA name such as Asia/Shanghai, or +HH:MM"
             ) from error
-        minutes = round((delta or timedelta()).total_seconds() / 60)
-        sign = "-" if minutes < 0 else "+"
-        return f"{sign}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
+        minutes = round(delta.total_seconds() / 60)
+        return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}"
 
 
 def is_timestamp(value: Any, *, numbers: bool = True) -> bool:
     """Tell whether *value* is a Storyline time; *numbers*: Unix seconds count as one."""
-    if type(value) is not str:
-        return numbers and instant(value) is not None
-    match = _TIME(value)
-    if match is None:
-        return False
-    if value[17:19] != "60" and _SAFE_YEARS[0] <= value[:4] <= _SAFE_YEARS[1]:
-        return value[8:10] <= "28" or _is_date(value[:10])
-    return instant(value) is not None
-
-
-def _is_date(text: str) -> bool:
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+    if type(value) is str:
+        return _IS_USUAL(value) is not None or instant(value) is not None
+    return numbers and instant(value) is not None
 
 
 def instant(value: Any) -> int | None:
@@ -82,32 +86,30 @@ def instant(value: Any) -> int | None:
         nanoseconds = _instant_of_float(value)
     else:
         return None
-    return nanoseconds if nanoseconds is not None and _MIN <= nanoseconds <= _MAX else None
+    return nanoseconds if nanoseconds is not None and _LEAST <= nanoseconds <= _LARGEST else None
 
 
 def _instant_of_text(text: str) -> int | None:
     match = _TIME(text)
     if match is None:
         return None
-    date, clock, second, fraction, offset = match.groups()
+    date, hour, minute, second, fraction, sign, offset_hour, offset_minute = match.groups()
     try:
-        local = datetime.fromisoformat(f"{date}T{clock}{min(second, '59')}+00:00")
+        days = (datetime.fromisoformat(date) - _EPOCH).days
     except ValueError:
         return None
-    since = local - _EPOCH
-    seconds = since.days * 86_400 + since.seconds + (second == "60")
-    if (shift := _OFFSET(offset)) is not None:
-        sign, hours, minutes = shift.groups()
-        seconds -= int(f"{sign}1") * (int(hours) * 3600 + int(minutes) * 60)
-    return seconds * _SECOND + int((fraction or "0")[:9].ljust(9, "0"))
+    # Second 60 is one second after second 59, which is what the sum makes of it.
+    seconds = days * 86_400 + int(hour) * 3600 + int(minute) * 60 + int(second)
+    if sign is not None:
+        shift = int(offset_hour) * 3600 + int(offset_minute) * 60
+        seconds += shift if sign == "-" else -shift
+    return seconds * _SECOND + int((fraction or "")[:9].ljust(9, "0"))
 
 
 def _instant_of_float(value: float) -> int | None:
     from decimal import Decimal
 
-    if value != value or value in (float("inf"), float("-inf")):
-        return None
-    if abs(value) > _MAX // _SECOND + 1:
+    if not abs(value) <= _LARGEST // _SECOND + 1:  # NaN, infinities and what is far out of range
         return None
     nanoseconds = Decimal(repr(value)) * _SECOND
     return int(nanoseconds) if nanoseconds == nanoseconds.to_integral_value() else None
@@ -115,7 +117,7 @@ def _instant_of_float(value: float) -> int | None:
 
 def canonical(nanoseconds: int) -> str:
     """Return the canonical text of an instant: UTC, a fraction of 0, 3, 6 or 9 digits, `Z` (storyline.md 6.3)."""
-    return utc_text(nanoseconds, "T", digits=None) + "Z"
+    return utc_text(nanoseconds) + "Z"
 
 
 def utc_text(nanoseconds: int, separator: str = "T", *, digits: int | None = None) -> str:
@@ -123,24 +125,23 @@ def utc_text(nanoseconds: int, separator: str = "T", *, digits: int | None = Non
 
     *digits*: fraction digits, further ones are cut; None: the shortest exact one of 0, 3, 6 and 9.
     """
-    seconds, fraction = divmod(nanoseconds, _SECOND)
-    text = (_EPOCH + timedelta(seconds=seconds)).strftime(f"%m-%d{separator}%H:%M:%S")
-    year = (_EPOCH + timedelta(seconds=seconds)).year
-    decimals = f"{fraction:09}"
+    seconds, rest = divmod(nanoseconds, _SECOND)
+    fraction = f"{rest:09}"
     if digits is None:
-        digits = next(length for length in (0, 3, 6, 9) if not decimals[length:].strip("0"))
-    return f"{year:04}-{text}" + (f".{decimals[:digits]}" if digits else "")
+        digits = next(count for count in (0, 3, 6, 9) if not fraction[count:].strip("0"))
+    text = (_EPOCH + timedelta(seconds=seconds)).isoformat(separator)
+    return f"{text}.{fraction[:digits]}" if digits else text
 
 
 def with_zone(value: Any, zone: Zone) -> str | None:
-    """Return the text *value*, a time without an offset, with the offset of *zone* added; None if it is no such text."""
-    match = _TIME_WITHOUT_OFFSET(value) if type(value) is str else None
+    """Return *value*, a time without offset, with that of *zone* added; None if it is none (storyline.md 6.4)."""
+    match = _LOCAL_TIME(value) if type(value) is str else None
     if match is None:
         return None
-    date, clock, second, _ = match.groups()
+    date, hour, minute, second, _ = match.groups()
     try:
-        local = datetime.fromisoformat(f"{date}T{clock}{min(second, '59')}")
+        local = datetime.fromisoformat(f"{date}T{hour}:{minute}:{min(second, '59')}")
     except ValueError:
         return None
-    text = value + zone.offset(local)
+    text: str = value + zone.offset(local)
     return text if instant(text) is not None else None
