@@ -1,8 +1,9 @@
-"""Write the generated pages of the reference: `python docs/generate.py`. A test checks that they are current.
+"""Write the generated pages: `python docs/generate.py`. A test checks that they are current.
 
-- `api.md` from the source of what `hub` exports,
-- `cli.md` from the commands,
-- `rules.md` from the rules of the hub and of every installed format.
+- `reference/api.md` from the source of what `hub` exports,
+- `reference/cli.md` from the commands,
+- `reference/rules.md` from the rules of the hub and of every installed format,
+- and in `design/layers.md` the layers from the settings of import-linter.
 """
 
 import ast
@@ -10,26 +11,48 @@ import importlib
 import inspect
 import pkgutil
 import re
+import tomllib
+import typing
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
+
+import typer.models
 
 import hub
 
-REFERENCE = Path(__file__).with_name("reference")
+DOCS = Path(__file__).parent
 NOTE = "<!-- Written by docs/generate.py; change the source it is made from. -->"
 
 
 def pages() -> dict[str, str]:
-    """Return each generated page, by its file name."""
-    made = {"api.md": api(), "cli.md": cli(), "rules.md": rules()}
-    return {name: "\n".join([NOTE, "", *lines]).rstrip() + "\n" for name, lines in made.items()}
+    """Return each page that is generated, wholly or in part, by its path below `docs/`."""
+    return {
+        "reference/api.md": whole(api()),
+        "reference/cli.md": whole(cli()),
+        "reference/rules.md": whole(rules()),
+        "design/layers.md": layers(),
+    }
 
 
 def main() -> None:
     """Write the pages."""
     for name, text in pages().items():
-        (REFERENCE / name).write_text(text, encoding="utf-8")
+        (DOCS / name).write_text(text, encoding="utf-8")
+
+
+def whole(lines: Iterable[str]) -> str:
+    """Return a page of which all is generated."""
+    return "\n".join([NOTE, "", *lines]).rstrip() + "\n"
+
+
+def layers() -> str:
+    """Return the page on layers with those that import-linter holds."""
+    settings = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    contract = settings["tool"]["importlinter"]["contracts"][0]
+    shown = "\n".join(re.sub(r"[()]", "", layer) for layer in contract["layers"])
+    page = (DOCS / "design" / "layers.md").read_text(encoding="utf-8")
+    return re.sub(r"(?<=```text\n).*?(?=\n```)", shown, page, count=1, flags=re.DOTALL)
 
 
 # Rules
@@ -89,13 +112,95 @@ def cell(text: str) -> str:
 # Command line
 
 
+class Parameter(NamedTuple):
+    """An argument or option of a command, as its function declares it."""
+
+    names: list[str]
+    """What is typed: `--output` and `-o`; of an argument its place-holder."""
+    takes: str
+    """What stands behind an option; empty for a flag, and for an argument."""
+    help: str
+    is_required: bool
+    default: object = None
+
+    @property
+    def is_option(self) -> bool:
+        """Whether it is an option and no argument."""
+        return self.names[0].startswith("-")
+
+    @property
+    def usage(self) -> str:
+        """How an argument stands in the usage line."""
+        return self.names[0] if self.is_required else f"[{self.names[0]}]"
+
+
+class Command(NamedTuple):
+    """A command of the program, with those below it."""
+
+    name: str
+    help: str
+    parameters: list[Parameter]
+    commands: "list[Command]"
+    runs_alone: bool = True
+    """Whether it does something without a command behind it."""
+
+    def walk(self) -> "Iterator[Command]":
+        """Yield this command and all below it."""
+        yield self
+        for one in self.commands:
+            yield from one.walk()
+
+
+def program() -> Command:
+    """Return the whole program."""
+    from hub.cli import app as module
+
+    app: Any = module.app
+    return command_of("hub", app.registered_callback.callback, app, runs_alone=False)
+
+
+def command_of(name: str, function: Any, app: Any = None, *, runs_alone: bool = True) -> Command:
+    """Return the command that *function* is; *app* has those below it."""
+    below = [
+        command_of(f"{name} {one.name or one.callback.__name__}", one.callback)
+        for one in (app.registered_commands if app else ())
+    ]
+    for one in app.registered_groups if app else ():
+        inner = one.typer_instance
+        below.append(command_of(f"{name} {one.name}", inner.registered_callback.callback, inner))
+    help_ = inspect.cleandoc(function.__doc__ or "")
+    return Command(name, help_, list(parameters(function)), below, runs_alone)
+
+
+def parameters(function: Any) -> Iterator[Parameter]:
+    """Yield what *function* declares with `Annotated`."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    for name, parameter in inspect.signature(function).parameters.items():
+        found = getattr(hints[name], "__metadata__", ())
+        if not found:
+            continue
+        kind, declared = typing.get_args(hints[name])[0], found[0]
+        is_required = parameter.default is parameter.empty
+        if isinstance(declared, typer.models.ArgumentInfo):
+            names, takes = [declared.metavar or name.upper()], ""
+        else:
+            # Inside `Annotated` the first name of an option stands where a default would.
+            given = (declared.default, *(declared.param_decls or ()))
+            names = [one for one in given if isinstance(one, str) and one.startswith("-")]
+            names = names or [f"--{name.replace('_', '-')}"]
+            takes = "" if kind is bool else declared.metavar or "|".join(choices(kind)) or "TEXT"
+        yield Parameter(names, takes, declared.help or "", is_required, parameter.default)
+
+
+def choices(kind: Any) -> list[str]:
+    """Return the words that an annotation allows; empty: any."""
+    if typing.get_origin(kind) is Literal:
+        return list(typing.get_args(kind))
+    return [word for one in typing.get_args(kind) for word in choices(one)]
+
+
 def cli() -> Iterator[str]:
     """Yield the lines of the command-line reference."""
-    import typer.main
-
-    from hub.cli.app import app
-
-    program: Any = typer.main.get_command(app)
     yield "# Command line"
     yield ""
     yield "`hub`, `storyline-hub` and `python -m hub` are the same program."
@@ -108,59 +213,31 @@ def cli() -> Iterator[str]:
     yield "| 1 | the input fell short |"
     yield "| 2 | misuse |"
     yield "| 3 | some of many inputs failed, the rest is complete |"
-    yield from command_lines("hub", program)
+    for command in program().walk():
+        yield from ["", f"## `{command.name}`", "", command.help, ""]
+        yield from ["```text", usage(command), "```"]
+        if command.parameters:
+            yield from ["", "| | |", "|---|---|", *map(row, command.parameters)]
 
 
-def command_lines(name: str, command: Any) -> Iterator[str]:
-    """Yield the section of *command*, then those of the commands below it."""
-    arguments = [one for one in command.params if one.param_type_name == "argument"]
-    options = [one for one in command.params if one.param_type_name == "option" and is_ours(one)]
-    below = getattr(command, "commands", {})
-    yield from ["", f"## `{name}`", "", inspect.cleandoc(command.help or ""), ""]
-    usage = [name, "[OPTIONS]" if options else "", *map(usage_of, arguments)]
-    usage.append(
-        "[COMMAND]"
-        if getattr(command, "invoke_without_command", False)
-        else "COMMAND"
-        if below
-        else ""
-    )
-    yield from ["```text", " ".join(word for word in usage if word), "```"]
-    if arguments or options:
-        yield from ["", "| | |", "|---|---|"]
-        for one in arguments:
-            yield f"| `{one.metavar}` | {cell(one.help)} |"
-        for one in options:
-            yield f"| {names_of(one)} | {cell(one.help)}{remarks(one)} |"
-    for key in below:
-        yield from command_lines(f"{name} {key}", below[key])
+def usage(command: Command) -> str:
+    """Return the usage line of *command*."""
+    arguments = [one.usage for one in command.parameters if not one.is_option]
+    words = [command.name, *(["[OPTIONS]"] if len(arguments) < len(command.parameters) else [])]
+    below = ["[COMMAND]" if command.runs_alone else "COMMAND"] if command.commands else []
+    return " ".join([*words, *arguments, *below])
 
 
-def is_ours(option: Any) -> bool:
-    """Tell whether *option* is declared by a command, and not added to the program by its framework."""
-    return not any(name.endswith("-completion") or name == "--help" for name in option.opts)
-
-
-def usage_of(argument: Any) -> str:
-    """Return *argument* as it stands in the usage line."""
-    return argument.metavar if argument.required else f"[{argument.metavar}]"
-
-
-def names_of(option: Any) -> str:
-    """Return the names of *option*, with what it takes."""
-    choices = getattr(option.type, "choices", None)
-    takes = "" if option.is_flag else option.metavar or "|".join(choices or ("TEXT",))
-    names = ", ".join(f"`{name}`" for name in sorted(option.opts, key=len, reverse=True))
-    return f"{names} `{takes}`".replace("|", "\\|") if takes else names
-
-
-def remarks(option: Any) -> str:
-    """Return what there is to say behind the help of *option*."""
-    if option.required:
-        return " Required."
-    default = option.default
-    shown = isinstance(default, str) and default and not option.is_flag
-    return f" Default: `{default}`." if shown else ""
+def row(parameter: Parameter) -> str:
+    """Return the row of *parameter* in the table of its command."""
+    names = ", ".join(f"`{name}`" for name in parameter.names)
+    takes = f" `{parameter.takes}`".replace("|", "\\|") if parameter.takes else ""
+    remark = ""
+    if parameter.is_option and parameter.is_required:
+        remark = " Required."
+    elif parameter.takes and isinstance(parameter.default, str):
+        remark = f" Default: `{parameter.default}`."
+    return f"| {names}{takes} | {cell(parameter.help)}{remark} |"
 
 
 # Python

@@ -3,6 +3,7 @@
 import importlib.util
 import inspect
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -42,10 +43,12 @@ def page(name: str) -> str:
 
 
 class TestGenerated:
-    @pytest.mark.parametrize("name", ["api.md", "cli.md", "rules.md"])
+    @pytest.mark.parametrize(
+        "name", ["reference/api.md", "reference/cli.md", "reference/rules.md", "design/layers.md"]
+    )
     def test_page_is_current(self, name: str) -> None:
         """A generated page is what its script would write: if not, run `make docs`."""
-        assert page(f"reference/{name}") == generator().pages()[name]
+        assert page(name) == generator().pages()[name]
 
 
 class TestHooks:
@@ -67,27 +70,50 @@ def hooks() -> list[str]:
 class TestCommands:
     def test_every_command_and_option_is_explained(self) -> None:
         """Each command, argument and option has a help text."""
-        program: Any = typer.main.get_command(app)
-        assert [] == [name for name, text in explained("hub", program) if not text]
+        assert [] == [name for name, text in explained() if not text]
 
     def test_every_option_is_in_the_reference(self) -> None:
         """The reference names each command and each option."""
-        program: Any = typer.main.get_command(app)
         text = page("reference/cli.md")
-        assert [] == [name for name, _ in explained("hub", program) if f"`{name}" not in text]
+        assert [] == [name for name, _ in explained() if f"`{name}`" not in text]
+
+    def test_every_command_of_the_program_is_looked_at(self) -> None:
+        """The commands that are looked at are those that the program has, with their options."""
+        program: Any = typer.main.get_command(app)
+        listed = {name for name, _ in explained()}
+        assert set(commands_and_options("hub", program)) - GIVEN == listed - arguments()
 
 
-def explained(name: str, command: Any) -> list[tuple[str, str | None]]:
-    """Return the names of *command*, of its options, and of all below it, each with its help."""
-    found = [(name, command.help)]
-    for one in command.params:
-        if one.param_type_name == "argument":
-            found.append((one.metavar, one.help))
-        elif generator().is_ours(one):
-            found.extend((option, one.help) for option in one.opts)
-    for key, below in getattr(command, "commands", {}).items():
-        found.extend(explained(f"{name} {key}", below))
+GIVEN = {"--help", "-h", "--install-completion", "--show-completion"}
+"""Options that every program of the framework has."""
+
+
+def explained() -> list[tuple[str, str]]:
+    """Return each name on the command line, with its help."""
+    found = []
+    for command in generator().program().walk():
+        found.append((command.name, command.help))
+        found += [(name, one.help) for one in command.parameters for name in one.names]
     return found
+
+
+def arguments() -> set[str]:
+    """Return the place-holders of arguments."""
+    return {
+        one.names[0]
+        for command in generator().program().walk()
+        for one in command.parameters
+        if not one.is_option
+    }
+
+
+def commands_and_options(name: str, command: Any) -> Iterator[str]:
+    """Yield the names of *command*, of its options, and of all below it, as the framework knows them."""
+    yield name
+    for one in command.params:
+        yield from (option for option in one.opts if option.startswith("-"))
+    for key, below in getattr(command, "commands", {}).items():
+        yield from commands_and_options(f"{name} {key}", below)
 
 
 class TestRules:

@@ -151,10 +151,3 @@ class TestChecks:
         """Coverage counts the hub and every plugin."""
         run = settings(ROOT)["tool"]["coverage"]["run"]
         assert run["source_pkgs"] == ["hub", *map(package, PLUGINS)]
-
-    def test_layers_are_shown(self) -> None:
-        """The page on layers shows what import-linter holds."""
-        contract = settings(ROOT)["tool"]["importlinter"]["contracts"][0]
-        shown = "\n".join(re.sub(r"[()]", "", layer) for layer in contract["layers"])
-        page = (ROOT / "docs" / "design" / "layers.md").read_text(encoding="utf-8")
-        assert f"```text\n{shown}\n```" in page
