@@ -72,7 +72,7 @@ def rules() -> Iterator[str]:
         yield "| Rule | Severity | Expected | Conversion keeps |"
         yield "|---|---|---|---|"
         for rule in groups[group].values():
-            yield f"| `{rule.rule}` | {rule.severity} | {cell(rule.expected)} | {cell(rule.keeps)} |"
+            yield f"| `{rule.rule}` | {rule.severity} | {cell(rule.expected)} | {kept(rule)} |"
 
 
 OF_THE_HUB = {
@@ -102,6 +102,11 @@ def rules_in(values: Iterable[object]) -> Iterator[hub.Rule]:
             yield from rules_in(value.values())
         elif isinstance(value, (list, tuple)):
             yield from rules_in(value)
+
+
+def kept(rule: hub.Rule) -> str:
+    """Return what conversion keeps when *rule* is broken: of a fatal breach nothing."""
+    return "-" if rule.severity == "fatal" else cell(rule.keeps)
 
 
 def cell(text: str) -> str:
