@@ -72,14 +72,15 @@ def _converter(
     converter.register_structure_hook_func(_is_a(dict), _object)
     converter.register_structure_hook_factory(_is_a(list), partial(read_list, converter))
     converter.register_structure_hook_factory(attrs.has, partial(read_object, converter))
-    for cls, wrap in ((Task, _task_reader), (TaskResult, _result_reader)):
+    # A part comes before what it is in, here and below.
+    for cls, wrap in ((TaskResult, _result_reader), (Task, _task_reader)):
         converter.register_structure_hook(cls, wrap(read_object(converter, cls)))
     converter.register_structure_hook_func(
         lambda kind: kind == dict[str, Residuals], _sources_reader(converter)
     )
     converter.register_unstructure_hook_factory(attrs.has, partial(_writer, converter))
-    converter.register_unstructure_hook(Task, _task_writer(_writer(converter, Task)))
     converter.register_unstructure_hook(TaskResult, _result_writer(_writer(converter, TaskResult)))
+    converter.register_unstructure_hook(Task, _task_writer(_writer(converter, Task)))
     return converter
 
 
