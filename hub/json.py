@@ -1,14 +1,29 @@
 """Exact JSON: orjson, and beside it a path for what orjson cannot hold.
 
-The exact path is taken only when a text needs it: integers beyond 64 bits, numbers that no double holds, lone surrogates.
-`NaN` and `Infinity` are not JSON: refused on reading and never written. Source: validation.md 2; storyline.md 1.2.
+The exact path is taken only when a text needs it: integers beyond 64 bits, numbers that no double holds, lone
+surrogates. `NaN` and `Infinity` are not JSON: refused on reading and never written. Arrays and objects may be nested
+`DEPTH` levels deep, when they are read and when they are written. Source: validation.md 2; storyline.md 1.2.
 """
 
 from __future__ import annotations
 
+import gc
+import math
+import re
+import sys
+from collections.abc import Iterator
+from json import JSONDecodeError, JSONDecoder
+from typing import Any, NamedTuple, NoReturn
+
 import orjson
 
-from hub.errors import Json
+from hub import input_rules as rules
+from hub import json_text
+from hub.errors import HubError, InvalidDocument, Json, Problem, Rule, show
+from hub.input_rules import DEPTH
+from hub.pointer import join
+
+Text = bytes | bytearray
 
 
 class ExactNumber:
@@ -29,15 +44,222 @@ class ExactNumber:
         return self.text
 
 
-def loads(data: bytes) -> Json:
-    """Return the JSON value of UTF-8 *data*."""
-    return orjson.loads(data)
+class Place(NamedTuple):
+    """Where a text begins in the input it is a part of; errors count from there."""
+
+    line: int = 1
+    offset: int = 0
+
+
+START = Place()
+
+# Reading
+
+
+def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) -> Json:
+    """Return the JSON value of UTF-8 *data*, which begins *at* a place of the input.
+
+    *notes* gets an `input.exact` if the exact path was needed.
+
+    Raises:
+        InvalidDocument: *data* is no JSON value (`input.json`, `input.trailing`, `input.empty`, `input.encoding`), or
+            nested too deep (`input.depth`).
+    """
+    is_refused = False
+    try:
+        if not json_text.has_huge_integers(data):
+            value = orjson.loads(data)
+            # Of n bytes no more than n / 2 can be brackets that open.
+            if len(data) <= 2 * DEPTH or not _is_too_deep(value):
+                return value
+    except JSONDecodeError:
+        is_refused = True
+    except MemoryError:
+        _out_of_memory(data)
+    return _loads_exactly(bytes(data), at, notes, is_refused=is_refused)
+
+
+_PADDING = b"[" * DEPTH, b"]" * DEPTH
+
+
+def pad() -> bytearray:
+    """Return a buffer to which a text is added that `loads_padded` then reads."""
+    return bytearray(_PADDING[0])
+
+
+def loads_padded(buffer: bytearray, *, notes: list[Problem] | None = None) -> Json:
+    """Return the JSON value of the text in *buffer*, which is a `pad` and the text; the buffer is used up.
+
+    The pad makes the limit of orjson, which is 1024 levels, the hub's, so that large texts need no look at their depth.
+
+    Raises:
+        InvalidDocument: as `loads`.
+    """
+    end = len(buffer)
+    is_refused = False
+    try:
+        if not json_text.has_huge_integers(buffer, DEPTH, end):
+            buffer += _PADDING[1]
+            value = _unpad(orjson.loads(buffer))
+            if value is not _NOT_PADDED:
+                return value
+    except JSONDecodeError:
+        is_refused = True
+    except MemoryError:
+        _out_of_memory(buffer)
+    return _loads_exactly(bytes(buffer[DEPTH:end]), START, notes, is_refused=is_refused)
+
+
+_NOT_PADDED = object()
+
+
+def _unpad(value: Json) -> Json:
+    """Return what is in the brackets of the pad; a text such as `1], [2` has closed some of them."""
+    for _ in range(DEPTH):
+        if len(value) != 1:
+            return _NOT_PADDED
+        [value] = value
+    return value
+
+
+def _is_too_deep(value: Json) -> bool:
+    """Tell whether *value*, which orjson made, has more levels than the limit."""
+    level = [value]
+    for _ in range(DEPTH):
+        level = gc.get_referents(*level)
+        if not level:
+            return False
+    return any(type(one) in (dict, list) for one in level)
+
+
+def _out_of_memory(data: Text) -> NoReturn:
+    raise HubError(f"not enough memory to read {len(data)} bytes of JSON") from None
+
+
+def _loads_exactly(
+    data: bytes, at: Place, notes: list[Problem] | None, *, is_refused: bool = True
+) -> Json:
+    """Return the value of *data*, or say what is wrong with it; *is_refused*: orjson has not taken it."""
+    if data.startswith(BOM):
+        return loads(data[len(BOM) :], at=Place(at.line, at.offset + len(BOM)), notes=notes)
+    text = _decode(data, at)
+    if (place := json_text.too_deep_at(data, DEPTH)) is not None:
+        _refuse(rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects", data, place, at)
+    decoder = _Decoder()
+    try:
+        value = decoder.decode(text)
+    except MemoryError:
+        _out_of_memory(data)
+    except RecursionError:
+        raise HubError("called too deep in the stack to read exact JSON") from None
+    except _Constant as constant:
+        place = json_text.find_outside_strings(data, str(constant).encode())
+        _refuse(rules.JSON, f"not JSON: {constant}", data, place, at)
+    except JSONDecodeError as error:
+        place = len(text[: error.pos].encode())
+        if error.msg == "Extra data":
+            _refuse(rules.TRAILING, "something follows the JSON value", data, place, at)
+        what = f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" at")
+        _refuse(rules.JSON, f"not JSON: {what}", data, place, at)
+    found = sorted(decoder.found) or (["a lone surrogate"] if is_refused else [])
+    if notes is not None and found:
+        notes.append(rules.EXACT.at("", message=f"kept exactly: {', '.join(found)}"))
+    return value
+
+
+BOM = b"\xef\xbb\xbf"
+
+
+def _decode(data: bytes, at: Place) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        found = f"byte 0x{data[error.start]:02x} at offset {at.offset + error.start}"
+        raise _invalid(rules.ENCODING, f"not UTF-8: {found}") from None
+    if not text.strip(" \t\r\n"):
+        raise _invalid(rules.EMPTY, "the input is empty")
+    if (nul := data.find(b"\0")) >= 0:
+        raise _invalid(rules.ENCODING, f"not text: a NUL byte at offset {at.offset + nul}")
+    return text
+
+
+_SHOWN_TOKENS = 8
+"""Of a pointer hundreds of tokens long, as many are shown."""
+
+
+def _refuse(rule: Rule, message: str, data: bytes, place: int, at: Place) -> NoReturn:
+    """Raise the error of what stands at byte *place* of *data*, which begins *at* a place of the input."""
+    line = at.line + data.count(b"\n", 0, place)
+    column = len(data[data.rfind(b"\n", 0, place) + 1 : place].decode("utf-8", "replace")) + 1
+    where = f"line {line} column {column} (byte {at.offset + place})"
+    tokens = json_text.pointer_at(data, place).split("/")
+    raise _invalid(rule, f"{message} at {where}", "/".join(tokens[: _SHOWN_TOKENS + 1])) from None
+
+
+def _invalid(rule: Rule, message: str, pointer: str = "") -> InvalidDocument:
+    return InvalidDocument([rule.at(pointer, message=message)])
+
+
+class _Constant(ValueError):
+    """`NaN`, `Infinity` or `-Infinity`, which the standard library takes for numbers."""
+
+
+class _Decoder(JSONDecoder):
+    """The standard library's decoder with exact numbers; `found` names the kinds that orjson would not have kept."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            parse_int=self._integer, parse_float=self._number, parse_constant=self._constant
+        )
+        self.found: set[str] = set()
+
+    def _integer(self, text: str) -> int | ExactNumber:
+        if json_text.is_beyond_64_bits(text):
+            self.found.add("an integer beyond 64 bits")
+            if 0 < sys.get_int_max_str_digits() < len(text):
+                return ExactNumber(text)
+        return int(text)
+
+    def _number(self, text: str) -> float | ExactNumber:
+        double = float(text)
+        if math.isinf(double):
+            self.found.add("a number that no double holds")
+            return ExactNumber(text)
+        return double
+
+    def _constant(self, text: str) -> NoReturn:
+        raise _Constant(text)
+
+
+def duplicate_keys(data: Text) -> list[Problem]:
+    """Return a problem for each key that stands more than once in one object of *data*, which is JSON."""
+    return [
+        rules.DUPLICATE_KEY.at(
+            found.pointer,
+            message=f"key {show(found.key)} {found.times} times in one object: the last value is used, others dropped",
+        )
+        for found in json_text.duplicate_keys(data)
+    ]
+
+
+# Writing
 
 
 def dumps(value: Json, *, indent: bool = False, sort_keys: bool = False) -> bytes:
-    """Return *value* as UTF-8 JSON; *indent* by two spaces, or compact."""
+    """Return *value* as UTF-8 JSON; *indent* by two spaces, or compact.
+
+    Floats that are infinite or not a number cannot come from JSON; orjson makes them null. Where values come from
+    elsewhere, see `refuse_non_finite`.
+
+    Raises:
+        InvalidDocument: more than `DEPTH` levels (`input.depth`).
+        TypeError: *value* is not JSON.
+    """
     option = (orjson.OPT_INDENT_2 if indent else 0) | (orjson.OPT_SORT_KEYS if sort_keys else 0)
-    return orjson.dumps(value, option=option)
+    try:
+        return orjson.dumps(value, _exact_number, option)
+    except TypeError:
+        return b"".join(_pieces(value, option))
 
 
 def compact(value: Json) -> str:
@@ -48,3 +270,103 @@ def compact(value: Json) -> str:
 def canonical(value: Json) -> bytes:
     """Return the canonical JSON of *value*: compact, keys sorted (storyline.md 1.2)."""
     return dumps(value, sort_keys=True)
+
+
+def refuse_non_finite(value: Json) -> None:
+    """Check a *value* that was not read from JSON.
+
+    Raises:
+        ValueError: a float in it is infinite or not a number; the message names its pointer.
+    """
+    containers: list[tuple[tuple[Any, ...], Json]] = [((), [value])]
+    while containers:
+        path, container = containers.pop()
+        items = container.items() if isinstance(container, dict) else enumerate(container)
+        for token, one in items:
+            if isinstance(one, float) and not math.isfinite(one):
+                pointer = join(*path[1:], token) if path else ""
+                raise ValueError(f"{one} at {pointer!r} is not JSON")
+            if isinstance(one, (dict, list, tuple)) and one:
+                if len(path) > DEPTH:
+                    raise _invalid(
+                        rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects"
+                    )
+                containers.append(((*path, token), one))
+
+
+def _exact_number(value: object) -> orjson.Fragment:
+    if isinstance(value, ExactNumber):
+        return orjson.Fragment(value.text)
+    raise TypeError(f"not JSON: {type(value).__name__}")
+
+
+def _pieces(value: Json, option: int) -> Iterator[bytes]:
+    """Yield the text of *value*, which orjson does not write as a whole; the parts that it does write are its text."""
+    members: list[Iterator[tuple[bytes, Json]]] = [iter([(b"", value)])]
+    ends = [b""]
+    while members:
+        for lead, one in members[-1]:
+            yield lead
+            text = _text(one, option)
+            if text is None:
+                if len(members) > DEPTH:
+                    message = f"more than {DEPTH} levels of arrays and objects"
+                    raise _invalid(rules.TOO_DEEP, message)
+                ends.append(
+                    _line(option, len(members) - 1) + (b"}" if isinstance(one, dict) else b"]")
+                )
+                members.append(_members(one, option, len(members)))
+                break
+            yield (
+                text.replace(b"\n", _line(option, len(members) - 1))
+                if option & orjson.OPT_INDENT_2
+                else text
+            )
+        else:
+            members.pop()
+            yield ends.pop()
+
+
+def _text(value: Json, option: int) -> bytes | None:
+    """Return the text of *value*, or None for a container that orjson does not write."""
+    try:
+        return orjson.dumps(value, _exact_number, option)
+    except TypeError:
+        if isinstance(value, str):
+            return b'"%b"' % b"".join(map(_characters, _SURROGATE.split(value)))
+        if isinstance(value, int):
+            return str(value).encode()
+        if isinstance(value, (dict, list, tuple)):
+            return None
+        raise
+
+
+_SURROGATE = re.compile("([\ud800-\udfff])")
+
+
+def _characters(text: str) -> bytes:
+    if _SURROGATE.match(text):
+        return b"\\u%04x" % ord(text)
+    return orjson.dumps(text)[1:-1]
+
+
+def _members(container: Json, option: int, level: int) -> Iterator[tuple[bytes, Json]]:
+    """Yield what stands before each member or element of *container*, and its value."""
+    line = _line(option, level)
+    colon = b": " if option & orjson.OPT_INDENT_2 else b":"
+    if not isinstance(container, dict):
+        lead = b"["
+        for element in container:
+            yield lead + line, element
+            lead = b","
+        return
+    lead = b"{"
+    for key in sorted(container) if option & orjson.OPT_SORT_KEYS else container:
+        if not isinstance(key, str):
+            raise TypeError(f"not JSON: a key of type {type(key).__name__}")
+        yield b"".join((lead, line, _text(key, 0) or b"", colon)), container[key]
+        lead = b","
+
+
+def _line(option: int, level: int) -> bytes:
+    return b"\n" + b"  " * level if option & orjson.OPT_INDENT_2 else b""

@@ -1,44 +1,363 @@
-"""Where records come from: files, standard input, directories; bytes to JSON records."""
+"""Where records come from: files, standard input, directories; bytes to JSON records.
+
+Containers are told apart by content: one object, an array, or JSON Lines. Compression, encodings and torn lines are
+dealt with here, once for all formats. Source: validation.md 2; storyline.md 9.2; detection.md 2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Literal
 
-from hub.errors import Json, Problem
-from hub.json import loads
-from hub.reading import Record
-from hub.storyline.times import Zone
+from hub import input_rules as rules
+from hub.compression import LONGEST_MAGIC, compression_of, decompressed
+from hub.encoding import UTF8_MARK, decoded, encoding_of
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
+from hub.input_rules import DEPTH
+from hub.streams import PIECE, File, Memory, Origin, StandardInput, Stream, check_size, paths_below
+
+if TYPE_CHECKING:
+    from hub.reading import Record
+    from hub.storyline.times import Zone
+
+    _Entry = tuple[Json, str, list[Problem]]
+
+MAX_SIZE = 4 << 30
+"""Bytes of an input after decompression, unless another limit is given."""
+
+OnError = Literal["fail", "skip", "collect"]
 
 
 class Source:
-    """One input, or one file of a directory."""
+    """One input: a file, standard input, a directory or one file of it, or values in memory.
 
-    def __init__(self, data: bytes, *, name: str | None = None, zone: Zone | None = None, options: Mapping[str, str] | None = None) -> None:
-        self._data = data
+    What is found in the bytes of the input and of its records is in `problems`, also of records that are left out, as
+    soon as the record it is about has been asked for.
+    """
+
+    def __init__(  # noqa: PLR0913  # settings, each with a default
+        self,
+        data: bytes = b"",
+        *,
+        name: str | None = None,
+        zone: Zone | None = None,
+        options: Mapping[str, str] | None = None,
+        on_error: OnError = "fail",
+        strict: bool = False,
+        thorough: bool = False,
+        max_size: int = MAX_SIZE,
+    ) -> None:
+        """Make a source of bytes in memory; see `open` and `of` for others.
+
+        Args:
+            data: the bytes of a file.
+            name: name for messages.
+            zone: zone for times without one.
+            options: read options of the format.
+            on_error: whether a broken record is an error, or is left out (`skip`, `collect`).
+            strict: a key that an object has twice is an error that refuses the record.
+            thorough: look for such keys, which takes several times as long as all other reading.
+            max_size: the limit for bytes, after decompression.
+        """
         self.name = name
         self.zone = zone
         self.options: Mapping[str, str] = options or {}
+        self.on_error: OnError = on_error
+        self.strict = strict
+        self.thorough = thorough
+        self.max_size = max_size
+        self.path: str | None = None
+        """Path of the file or directory; None for everything else."""
         self.problems: list[Problem] = []
+        self.prepare: Callable[[Record], object] | None = None
+        """Called with each record before it is handed out."""
+        self._origin: Origin = Memory(data)
+        self._directory: str | None = None
+        self._values: tuple[Json, ...] | None = None
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str], **settings: Any) -> Source:
+        """Return the source of the file or directory at *path*; `-` is standard input.
+
+        Raises:
+            UsageError: there is none, or it is neither.
+        """
+        path = os.fspath(path)
+        source = cls(**{"name": None if path == "-" else path, **settings})
+        if path == "-":
+            source._origin = StandardInput()
+            return source
+        source.path = path
+        with source._errors():
+            mode = os.stat(path).st_mode  # noqa: PTH116  # pathlib is slow to import
+        if stat.S_ISDIR(mode):
+            source._directory = path
+        elif stat.S_ISREG(mode):
+            source._origin = File(path)
+        else:
+            raise UsageError(f"{path}: neither a file nor a directory; - reads standard input")
+        return source
 
     @classmethod
     def of(cls, *values: Json, **settings: Any) -> Source:
-        """Return a source whose records are *values*; for tests and for values already in memory."""
-        import orjson
+        """Return a source whose records are *values*, which are handed out as they are."""
+        source = cls(**settings)
+        source._values, source._origin = values, _Values(values)
+        return source
 
-        return cls(b"\n".join(orjson.dumps(value) for value in values), **settings)
-
-    def records(self) -> Iterator[Record]:
-        """Yield the records, lazily: the object, the elements of the array, or the lines."""
-        lines = self._data.split(b"\n")
-        for index, line in enumerate(lines):
-            place = f"line {index + 1}" if len(lines) > 1 else ""
-            yield Record(loads(line), place=place, index=index, zone=self.zone, options=self.options, name=self.name)
+    # The input as a whole
 
     @property
     def is_directory(self) -> bool:
-        return False
+        """Whether the input is a directory: it has `files`, and no records of its own."""
+        return self._directory is not None
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of the input as it is stored; None when that is not known."""
+        return None if self.is_directory else self._origin.size
+
+    def head(self, size: int) -> tuple[bytes, bool]:
+        """Return the first *size* bytes of the text and whether that is everything, as often as it is asked.
+
+        The text is unpacked and UTF-8. The last character may be cut.
+        """
+        with self._text(again=True) as text:
+            head = text.read(size + 1)
+        return head[:size], len(head) <= size
+
+    def tail(self, size: int) -> bytes | None:
+        """Return the last *size* bytes of the text; None when that takes reading all of it."""
+        if self._origin.size is None:
+            return None
+        with self._errors(), closing(self._origin.open(again=True)) as stream:
+            start = stream.read(LONGEST_MAGIC)
+            if compression_of(start) or encoding_of(start):
+                return None
+            begin = max(
+                self._origin.size - size, len(UTF8_MARK) if start.startswith(UTF8_MARK) else 0
+            )
+            stream.seek(begin)
+            return stream.read(size)
+
+    def paths(self, limit: int | None = None) -> list[str]:
+        """Return the relative paths of the first *limit* files below a directory, in path order.
+
+        Symbolic links are not followed; what is neither a file nor a directory is passed over.
+        """
+        with self._errors():
+            return (
+                list(islice(paths_below(self._directory), limit))
+                if self._directory is not None
+                else []
+            )
 
     def files(self) -> Iterator[Source]:
-        """Yield the files of a directory, in path order."""
-        return iter(())
+        """Yield the files below a directory, in path order, each named by its relative path."""
+        for path in self.paths():
+            yield Source.open(
+                os.path.join(self._directory or "", path),  # noqa: PTH118  # pathlib is slow to import
+                name=path,
+                zone=self.zone,
+                options=self.options,
+                on_error=self.on_error,
+                strict=self.strict,
+                thorough=self.thorough,
+                max_size=self.max_size,
+            )
+
+    def value(self) -> Json:
+        """Return the JSON value that the input is as a whole.
+
+        Raises:
+            InvalidDocument: it is none.
+        """
+        from hub.container import Opening
+
+        with self._text() as text:
+            return self._parse(Opening(text, self.max_size).whole())
+
+    # Records
+
+    def records(self, *, objects: bool = True) -> Iterator[Record]:
+        """Yield the records, lazily: the one object, the elements of the array, or the lines.
+
+        *objects*: the format wants objects, so an element or a line that is none is broken (`input.record`). Whether
+        the only value of an input is what the format wants, the format says.
+
+        Raises:
+            InvalidDocument: the input is no JSON, or a record is broken and `on_error` is `fail`.
+        """
+        from hub.reading import Record
+
+        for index, (value, place, problems) in enumerate(self._entries()):
+            if objects and place and value is not MISSING and not isinstance(value, dict):
+                problems.append(rules.RECORD.at("", value))
+            if self._is_refused(place, problems):
+                continue
+            record = Record(value, place, index, self.zone, self.options, self.name)
+            if self.prepare is not None:
+                self.prepare(record)
+            yield record
+
+    def _is_refused(self, place: str, problems: list[Problem]) -> bool:
+        """Keep the *problems* of the record at *place*; tell whether it is to be left out.
+
+        Raises:
+            InvalidDocument: it is broken, and that is an error.
+        """
+        problems = [problem._replace(document=place or None) for problem in problems]
+        is_broken = any(problem.severity == "fatal" for problem in problems)
+        if is_broken and (self.on_error == "fail" or not place):
+            raise InvalidDocument(problems, self.name)
+        self.problems.extend(problems)
+        return is_broken
+
+    def _entries(self) -> Iterator[_Entry]:
+        """Yield the value of each record, `MISSING` for one that is no JSON, with its place and what was found."""
+        if self._values is not None:
+            for number, value in enumerate(self._values, start=1):
+                yield value, f"line {number}" if len(self._values) > 1 else "", []
+            return
+        from hub.container import Opening
+
+        with self._text() as text:
+            opening = Opening(text, self.max_size)
+            if opening.is_lines():
+                yield from self._lines(opening.lines())
+                return
+            buffer = [opening.whole()]
+        yield from self._whole(buffer)
+
+    def _whole(self, buffer: list[bytearray]) -> Iterator[_Entry]:
+        """Yield the value of the text in *buffer*, which is taken out to be freed, or the elements of the value."""
+        duplicates = self._duplicates(memoryview(buffer[0])[DEPTH:])
+        value = self._parse(buffer.pop())
+        if not isinstance(value, list):
+            yield value, "", duplicates
+            return
+        if not value:
+            raise InvalidDocument(
+                [rules.NO_DOCUMENTS.at("", message="no documents: []")], self.name
+            )
+        by_element = _by_element(duplicates)
+        value.reverse()
+        for index in range(len(value)):
+            yield value.pop(), f"element {index + 1}", by_element.get(str(index), [])
+
+    def _lines(self, lines: Stream) -> Iterator[_Entry]:
+        from hub.container import numbered_lines
+        from hub.json import loads
+
+        for at, line in numbered_lines(lines, self.max_size):
+            problems: list[Problem] = []
+            try:
+                value = loads(line.rstrip(b"\r\n"), at=at, notes=problems)
+                problems.extend(self._duplicates(line))
+            except InvalidDocument as error:
+                value = MISSING
+                problems = [_line_problem(problem, line) for problem in error.problems]
+            yield value, f"line {at.line}", problems
+
+    def _parse(self, buffer: bytearray) -> Json:
+        from hub.json import loads_padded
+
+        with self._errors():
+            return loads_padded(buffer, notes=self.problems)
+
+    def _duplicates(self, text: bytes | memoryview) -> list[Problem]:
+        if not (self.thorough or self.strict):
+            return []
+        from hub.json import duplicate_keys
+
+        found = duplicate_keys(bytes(text))
+        return [one._replace(severity="fatal") for one in found] if self.strict else found
+
+    # Bytes
+
+    @contextmanager
+    def _text(self, *, again: bool = False) -> Iterator[Stream]:
+        """Open the input as UTF-8 text."""
+        with self._unpacked(again=again) as stream, closing(stream):
+            text, encoding = decoded(stream)
+            if encoding is not None:
+                note = rules.UTF16.at("", message=f"read as {encoding}, by its byte-order mark")
+                if note not in self.problems:
+                    self.problems.append(note)
+            with closing(text):
+                yield text
+
+    @contextmanager
+    def _unpacked(self, *, again: bool = False) -> Iterator[Stream]:
+        """Open the input, unpacked."""
+        if self._directory is not None:
+            raise UsageError(f"{self.name}: a directory, not a file")
+        with self._errors(), ExitStack() as opened:
+            stream = opened.enter_context(closing(self._origin.open(again=again)))
+            yield opened.enter_context(closing(decompressed(stream)))
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Name the input in errors, and make those of the system the hub's."""
+        name = self.name or "standard input"
+        try:
+            yield
+        except InvalidDocument as error:
+            raise InvalidDocument(error.problems, self.name) from None
+        except FileNotFoundError:
+            raise UsageError(f"{name}: no such file or directory") from None
+        except OSError as error:
+            raise HubError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+        except MemoryError:
+            raise HubError(f"{name}: not enough memory") from None
+
+    def bytes(self) -> bytes:
+        """Return the bytes of the input, unpacked, whatever they are; for formats that are not JSON."""
+        read = bytearray()
+        with self._unpacked() as stream:
+            while piece := stream.read(PIECE):
+                read += piece
+                check_size(len(read), self.max_size)
+        return _bytes(read)
+
+
+_bytes = bytes
+"""The type, which the method of a source hides."""
+
+
+class _Values:
+    """The origin of values in memory, for those who ask for text."""
+
+    size: int | None = None
+
+    def __init__(self, values: tuple[Json, ...]) -> None:
+        self._values = values
+
+    def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
+        from hub.json import dumps
+
+        return Memory(b"\n".join(map(dumps, self._values))).open(again=True)
+
+
+def _by_element(duplicates: list[Problem]) -> dict[str, list[Problem]]:
+    """Return the problems of an array by the index of the element, with pointers into it."""
+    found: dict[str, list[Problem]] = {}
+    for problem in duplicates:
+        _, index, *rest = problem.pointer.split("/", 2)
+        pointer = "".join(f"/{tokens}" for tokens in rest)
+        found.setdefault(index, []).append(problem._replace(pointer=pointer))
+    return found
+
+
+def _line_problem(problem: Problem, line: bytes) -> Problem:
+    """Return the *problem* of a text as that of a *line*: validation.md 2."""
+    is_cut = not line.endswith(b"\n")
+    if problem.rule == rules.TOO_DEEP.rule or (problem.rule == rules.ENCODING.rule and not is_cut):
+        return problem
+    if is_cut:
+        return rules.LINE_CUT.at("", message="the last line is cut")
+    return problem._replace(rule=rules.LINE.rule)
