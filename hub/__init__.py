@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from hub.source import Source as Source
     from hub.storyline.calls import INTEGERS as INTEGERS
     from hub.storyline.calls import CallIndex as CallIndex
+    from hub.storyline.calls import is_integer as is_integer
     from hub.storyline.calls import turn_ids as turn_ids
     from hub.storyline.calls import unique_call_ids as unique_call_ids
     from hub.storyline.content import media_type_of as media_type_of
@@ -124,7 +125,7 @@ _HOMES = {
     ),
     "hub.shapes": ("Shape",),
     "hub.source": ("Source",),
-    "hub.storyline.calls": ("INTEGERS", "CallIndex", "turn_ids", "unique_call_ids"),
+    "hub.storyline.calls": ("INTEGERS", "CallIndex", "is_integer", "turn_ids", "unique_call_ids"),
     "hub.storyline.content": ("media_type_of", "text_of"),
     "hub.storyline.conversation": (
         "document_prompt_turns",

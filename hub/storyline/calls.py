@@ -6,11 +6,18 @@ Source: storyline.md 4.4 and 5.2.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeGuard
 
 from hub.errors import MISSING, Json
 
-INTEGERS = range(-(2**63), 2**63)
+LEAST, GREATEST = -(2**63), 2**63 - 1
+INTEGERS = range(LEAST, GREATEST + 1)
 """What an integer slot takes: storyline.md 1, type words."""
+
+
+def is_integer(value: Json) -> TypeGuard[int]:
+    """Tell whether an integer slot takes *value*; comparing is many times faster than asking so long a range."""
+    return type(value) is int and LEAST <= value <= GREATEST
 
 
 def unique_call_ids(
@@ -45,9 +52,7 @@ def turn_ids(step_ids: Sequence[Json]) -> tuple[list[int], list[int]]:
     All different integers are the turn ids. Otherwise the turn ids are the positions 1 ... n, and the second list holds
     the indices of the ids that are there and are not that very integer.
     """
-    if all(type(one) is int and one in INTEGERS for one in step_ids) and len(set(step_ids)) == len(
-        step_ids
-    ):
+    if all(map(is_integer, step_ids)) and len(set(step_ids)) == len(step_ids):
         return list(step_ids), []
     positions = list(range(1, len(step_ids) + 1))
     return positions, [
