@@ -465,7 +465,6 @@ class TestWorkedExamples:
             "",
             "the name says actf, the content says atif",
             expected="the format that the name says",
-            found="nothing",
         )
 
         assert (warning,) == found(source(T, name="x.actf.json")).warnings
@@ -911,7 +910,6 @@ class TestGuard:
             "",
             f"the plugin x failed in detect: {why}",
             expected="a Detection or None",
-            found="nothing",
         )
 
         answer = found(source(T), broken, ATIF)

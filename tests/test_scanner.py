@@ -190,6 +190,23 @@ class TestLines:
             b'{"a":1}\n{"b":nope}\n{"c":3}\n'
         )
 
+    def test_broken_first_line(self) -> None:
+        """The first line may be the broken one, where every other line that is seen is a record."""
+        found = Scan("lines", [{"b": 2}, {"c": 3}], complete=False, ends=True)
+
+        assert found == scan(b'{"a":nope}\n{"b":2}\n{"c":3}\n')
+        assert found == scan(b'{"a":[1,2\n{"b":2}\n{"c":3}')
+        assert [{"b": 2}] == scan(b'{"a":nope}\n{"b":2}\n{"c":3', everything=False).records
+
+    def test_broken_value(self) -> None:
+        """A broken value on many lines, some of which look like records, is not taken for lines."""
+        for text in (
+            b'{\n"steps": [\n{"id":1}\n{"id":2}\n]\n}',
+            b'[\n{"id":1}\n{"id":2}\n]\n',
+            b"[\n1\n2",
+        ):
+            assert refused(text).startswith('not JSON: expected "," or "]"')
+
     def test_cut_line(self) -> None:
         """A last line that is cut is left out as well."""
         assert Scan("lines", [{"a": 1}], complete=False, ends=True) == scan(b'{"a":1}\n{"b":"x')
