@@ -1,6 +1,7 @@
 """Reading, writing and converting: one short function a stage.
 
-    bytes --source--> records --parse--> documents --to_storyline--> Storylines --from_storyline--> documents --sink--> bytes
+    bytes --source--> records --parse--> documents --to_storyline--> Storylines
+          --from_storyline--> documents --sink--> bytes
 
 Source: design.md; validation.md 1, 2.4 and 9; carrier.md 1 (batch).
 """
@@ -13,12 +14,15 @@ from typing import Any, Literal
 
 from attrs import define
 
-from hub import carrier
+from hub.carrier import SOURCE
 from hub.envelope import open_all, take
 from hub.errors import Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
+from hub.opening import open_into
 from hub.reading import Document, Record
 from hub.registry import Format
+from hub.residuals import UNPLACED
+from hub.sealing import seal
 from hub.source import Source
 from hub.storyline.model import Storyline
 from hub.writing import WriteOptions
@@ -67,8 +71,8 @@ def read_document(format: Format, document: Document[Any], *, strict: bool = Fal
     storylines: list[Storyline] = []
     if not document.is_fatal:
         storylines = list(format.to_storyline(document))
-        opened = open_all(document.record.envelopes, format.info)
-        document.problems.extend(carrier.open_into(storylines, opened, format.info))
+        opened = open_all(document.record.envelopes, format.info, document.aliases)
+        document.problems.extend(open_into(storylines, opened, format.info))
     problems = _in_order(document.problems, document.record.value)
     if strict:
         problems = [
@@ -129,28 +133,57 @@ def write_documents(
 ) -> list[Json | bytes]:
     """Return the documents that one batch becomes, with what they cannot hold in their envelopes."""
     documents = list(format.from_storyline(storylines, options))
+    homeless = list(storylines)
     if options.carry and format.info.envelope:
-        carrier.seal(storylines, documents, format.info, options, partial(_read_back, format))
+        is_conformed = options.conform or not any(
+            storyline.is_from(format.info.source) for storyline in storylines
+        )
+        read_back = partial(_read_back, format, is_conformed=is_conformed)
+        homeless = seal(storylines, documents, format.info, options, read_back)
+    _report_residuals(storylines, {id(storyline) for storyline in homeless}, format, options)
     return documents
 
 
-def _read_back(format: Format, documents: Sequence[Json]) -> list[tuple[int, Storyline]]:
+def _read_back(
+    format: Format, documents: Sequence[Json | bytes], *, is_conformed: bool
+) -> list[tuple[int, Storyline]]:
     """Read *documents*, which have just been written, in memory; each Storyline with the index of its document.
 
     Raises:
-        PluginError: a document cannot be read: a bug of the plugin.
+        PluginError: a document cannot be read, or breaks a rule though it is conformed (validation.md 9).
     """
-    found = []
+    found: list[tuple[int, Storyline]] = []
+    refused = ("error", "fatal") if is_conformed else ("fatal",)
     for index, document in enumerate(documents):
         for parsed in format.parse(Source.of(document)):
             reading = read_document(format, parsed)
-            if reading.is_fatal:
-                first = next(one for one in reading.problems if one.severity == "fatal")
-                raise PluginError(
-                    f"{format.id} wrote a document that it cannot read: {first}; this is a bug of the plugin"
-                )
+            for problem in reading.problems:
+                if problem.severity in refused:
+                    raise PluginError(
+                        f"the plugin {format.id!r} ({format.origin}) wrote what it finds wrong when it reads it: "
+                        f"{problem}; this is a bug of the plugin"
+                    )
             found.extend((index, storyline) for storyline in reading.storylines)
     return found
+
+
+def _report_residuals(
+    storylines: Sequence[Storyline], homeless: set[int], format: Format, options: WriteOptions
+) -> None:
+    """Warn of native residuals without a place, and of foreign ones in a format without a place for envelopes."""
+    info = format.info
+    for storyline in storylines:
+        is_dropped = id(storyline) in homeless
+        fate = "dropped" if is_dropped else "it travels in the envelope"
+        for pointer, value in options.unplaced_residuals.get(id(storyline), {}).items():
+            problem = UNPLACED.at(pointer, value, message=f"no place in the document; {fate}")
+            options.warn(problem, storyline)
+        if not is_dropped or not options.carry or info.source == SOURCE:
+            continue
+        for name, residuals in storyline.unknown_fields.items():
+            for pointer, value in residuals.fields.items() if name != info.source else ():
+                message = f"no place for a residual of {name}; dropped"
+                options.warn(UNPLACED.at(pointer, value, message=message), storyline)
 
 
 def options_of(format: Format) -> list[Option]:

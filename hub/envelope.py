@@ -30,6 +30,8 @@ ROOT_FORM = f"/{ENVELOPE}"
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
+POINTER = "an RFC 6901 pointer"
+
 Sources = dict[str, Residuals]
 
 
@@ -193,7 +195,8 @@ def _shape_problems(envelope: Envelope) -> Iterator[Problem]:
     yield from _object(carriers, at)
     for carrier, entry in _items(carriers):
         here = f"{at}/{pointers.escape(carrier)}"
-        yield from _pointer(carrier, here)
+        if not pointers.is_pointer(carrier):
+            yield SHAPE.at(here, carrier, expected=POINTER)
         yield from _closed(entry, ("sources",), here)
         sources = _member(entry, "sources", {})
         yield from _object(sources, f"{here}/sources")
@@ -209,7 +212,8 @@ def _source_problems(source: Json, at: str) -> Iterator[Problem]:
     fields = _member(source, "fields", {})
     yield from _object(fields, f"{at}/fields")
     for pointer, _ in _items(fields):
-        yield from _pointer(pointer, f"{at}/fields/{pointers.escape(pointer)}")
+        if not pointers.is_pointer(pointer):
+            yield SHAPE.at(f"{at}/fields/{pointers.escape(pointer)}", pointer, expected=POINTER)
 
 
 def _member(value: Json, key: str, default: Json) -> Json:
@@ -237,11 +241,6 @@ def _closed(value: Json, keys: tuple[str, ...], at: str) -> Iterator[Problem]:
     for key in value:
         if key not in keys:
             yield SHAPE.at(f"{at}/{pointers.escape(key)}", value[key], expected="no further key")
-
-
-def _pointer(text: str, at: str) -> Iterator[Problem]:
-    if not pointers.is_pointer(text):
-        yield SHAPE.at(at, text, expected="an RFC 6901 pointer")
 
 
 # Attaching

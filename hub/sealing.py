@@ -1,0 +1,154 @@
+"""Sealing: what written documents cannot hold of their Storylines goes into the envelope of each node.
+
+The documents are read back and compared with the Storylines that were meant; the difference is carried, for every
+format alike. Source: carrier.md 3 to 5; residuals.md 7.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+import attrs
+
+from hub.alignment import align, match
+from hub.carrier import MATCH, MAX_ENTRIES, ROOT, SOURCE, digest, turn_key
+from hub.codec import root_to_wire, turn_to_wire
+from hub.difference import difference
+from hub.envelope import RESERVED, Sources, envelope, make_room, nodes, put
+from hub.errors import InvalidDocument, Json
+from hub.hookspecs import FormatInfo
+from hub.patch import Budget, Operation
+from hub.residuals import equal
+from hub.storyline.model import Env, Prompt, Residuals, Response, Storyline, ToolCall, Turn
+from hub.writing import WriteOptions
+
+ReadBack = Callable[[Sequence[Json]], Sequence[tuple[int, Storyline]]]
+"""Reads documents in memory: each Storyline with the index of its document."""
+
+
+def seal(
+    storylines: Sequence[Storyline],
+    documents: Sequence[Json],
+    info: FormatInfo,
+    options: WriteOptions,
+    read_back: ReadBack,
+) -> list[Storyline]:
+    """Put into *documents* the envelopes of *storylines*, which they were written from; return those without a place.
+
+    Raises:
+        InvalidDocument: the documents read back as another number of Storylines, or an envelope's place is taken.
+    """
+    places = [dict(nodes(document, info.nodes)) for document in documents]
+    if not any(places):
+        return list(storylines)
+    rooms = [room for document in documents for room in make_room(document, info)]
+    plain = read_back(documents)
+    if len(plain) != len(storylines):
+        message = f"wrote {len(storylines)} Storylines, {len(plain)} are read back; this is a bug of the plugin"
+        raise InvalidDocument([MATCH.at("", message=message)])
+    homeless = []
+    for first, second in match(storylines, [read for _, read in plain]).pairs:
+        intended, (document, read) = storylines[first], plain[second]
+        node = places[document].get(read.node)
+        if node is None:
+            homeless.append(intended)
+        elif sources := _sources(intended, read, info, options):
+            _put(node, info, sources, intended)
+    for room in rooms:
+        room.restore()
+    return homeless
+
+
+def _put(node: dict[str, Any], info: FormatInfo, sources: Sources, storyline: Storyline) -> None:
+    if put(node, info.envelope, envelope(sources)) is None:
+        problem = RESERVED.at(
+            info.envelope[0], message="expected a place for the envelope, found none"
+        )
+        raise InvalidDocument([problem._replace(document=storyline.document_id)])
+
+
+def _sources(
+    intended: Storyline, plain: Storyline, info: FormatInfo, options: WriteOptions
+) -> Sources:
+    """Return what goes into the envelope: foreign residuals, native ones that found no place, the carrier."""
+    sources = {
+        name: residuals
+        for name, residuals in intended.unknown_fields.items()
+        if name not in (info.source, SOURCE) and residuals.fields
+    }
+    unplaced = options.unplaced_residuals.get(id(intended))
+    native = intended.unknown_fields.get(info.source)
+    if unplaced and native is not None:
+        sources[info.source] = Residuals(
+            source_document_id=native.source_document_id, fields=unplaced
+        )
+    fields = entries(plain, intended)
+    if fields:
+        sources[SOURCE] = Residuals(source_document_id=intended.document_id, fields=fields)
+    return sources
+
+
+def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
+    """Return what *plain* lacks of *intended*: an entry for the root, then for each turn, where they differ."""
+    budget = Budget()
+    turns: dict[str, Json] = {}
+    removed: list[int] = []
+    added: list[int] = []
+    for before, after in align(plain.turns, intended.turns):
+        if before is not None and after is not None and len(turns) < MAX_ENTRIES - 1:
+            entry = _turn_entry(plain.turns[before], intended.turns[after], budget)
+            if entry is not None:
+                turns[turn_key(before)] = entry
+            continue
+        if before is not None:
+            removed.append(before)
+        if after is not None:
+            added.append(after)
+    root = root_to_wire(plain)
+    patch = difference(root, root_to_wire(intended), budget)
+    patch.extend(_moved_turns(plain, removed, intended, added))
+    return {ROOT: {"digest": digest(root), "patch": patch}, **turns} if patch else turns
+
+
+def _turn_entry(plain: Turn, intended: Turn, budget: Budget) -> Json | None:
+    if _is_same(plain, intended):
+        return None
+    before = turn_to_wire(plain)
+    patch = difference(before, turn_to_wire(intended), budget)
+    return {"digest": digest(before), "patch": patch} if patch else None
+
+
+def _moved_turns(
+    plain: Storyline, removed: Sequence[int], intended: Storyline, added: Sequence[int]
+) -> Iterator[Operation]:
+    """Yield the operations that remove and add whole turns: carrier.md 5."""
+    for index in reversed(removed):
+        guard = digest(turn_to_wire(plain.turns[index]))
+        yield {"op": "remove", "path": turn_key(index), "digest": guard}
+    for index in added:
+        yield {"op": "add", "path": turn_key(index), "value": turn_to_wire(intended.turns[index])}
+
+
+# What is the same needs no wire JSON.
+
+_MEMBERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    model: attrgetter(*(attribute.name for attribute in attrs.fields(model)))
+    for model in (Turn, ToolCall, Response, Env, Prompt)
+}
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Tell whether two values of the model have the same wire JSON; compared by identity first."""
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    members = _MEMBERS.get(kind)
+    if members is not None:
+        return all(map(_is_same, members(one), members(other)))
+    if kind is list and one and type(one[0]) is ToolCall:
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return equal(one, other)
