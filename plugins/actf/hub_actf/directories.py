@@ -11,9 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
-from hub import Document, HubError, InvalidDocument, Json, Problem, Record, Source, pointer
+from hub import (
+    Document,
+    HubError,
+    InvalidDocument,
+    Json,
+    Problem,
+    Record,
+    Source,
+    is_integer,
+    pointer,
+)
 from hub_actf import rules
-from hub_actf.model import RECORD, ParsedTask, is_integer
+from hub_actf.model import RECORD, ParsedTask
 from hub_actf.parsing import parse_record
 
 TASK = "task.json"

@@ -19,6 +19,7 @@ from hub import (
     Task,
     TaskResult,
     WriteOptions,
+    is_integer,
     merge,
     pointer,
 )
@@ -31,7 +32,6 @@ from hub_actf.model import (
     final_metrics,
     first_of_type,
     is_blank,
-    is_integer,
     of_type,
     outcome,
     text,

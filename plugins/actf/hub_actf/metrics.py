@@ -5,7 +5,7 @@ Source: actf.md 5.2, 5.5 and 6.3.
 
 from __future__ import annotations
 
-from hub import INTEGERS, Json, Turn, completion_tokens, prompt_tokens
+from hub import Json, Turn, completion_tokens, is_integer, prompt_tokens
 from hub_actf.model import METRICS, NUMERIC_METRICS, is_number
 
 
@@ -53,4 +53,4 @@ def milliseconds(value: Json) -> int | None:
     if type(value) is not int and type(value) is not float:
         return None
     whole = int(value)
-    return whole if whole in INTEGERS else None
+    return whole if is_integer(whole) else None

@@ -8,16 +8,16 @@ Source: actf.md 1 and 3; actf-records.md 1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple, Required, TypedDict, TypeGuard
+from typing import Any, NamedTuple, Required, TypedDict
 
 from hub import (
-    INTEGERS,
     MISSING,
     ExactNumber,
     Json,
     Shape,
     Storyline,
     TaskResult,
+    is_integer,
     turn_ids,
 )
 
@@ -263,11 +263,6 @@ def is_number(value: Json) -> bool:
     return type(value) is int or type(value) is float or type(value) is ExactNumber
 
 
-def is_integer(value: Json) -> TypeGuard[int]:
-    """Tell whether *value* is an integer of at most 64 bits."""
-    return type(value) is int and value in INTEGERS
-
-
 def attempt_numbers(keys: Iterable[str]) -> list[int]:
     """Return those of the attempt *keys* that are numbers, as numbers."""
     return [int(key) for key in keys if is_attempt_number(key)]
@@ -313,15 +308,21 @@ def tools_in(value: Json) -> list[Tool]:
     return value
 
 
+def listed_calls(step: Step) -> Json:
+    """Return what the step has as `assistant_content.tool_calls`."""
+    content: Json = step.get("assistant_content")
+    return content.get("tool_calls") if type(content) is dict else None
+
+
 def calls_in(step: Step) -> list[Tool]:
     """Return the tools in the step's `assistant_content.tool_calls`."""
-    content: Json = step.get("assistant_content")
-    return tools_in(content.get("tool_calls")) if type(content) is dict else []
+    return tools_in(listed_calls(step))
 
 
 def effective_tools(step: Step) -> list[Tool]:
     """Return `tools` if there are any, else `assistant_content.tool_calls`."""
-    return tools_in(step.get("tools")) or calls_in(step)
+    tools: Json = step.get("tools")
+    return (tools and tools_in(tools)) or calls_in(step)
 
 
 def usable_id(tool: Tool) -> str | None:
@@ -345,28 +346,44 @@ def tool_name(tool: Tool) -> str | None:
 
 
 class Steps(NamedTuple):
-    """The steps of one trajectory, with what follows from them: ids of turns, and of the calls in effect."""
+    """The steps of one trajectory, and what follows from each: lists of one length."""
 
     steps: Sequence[Step]
     turn_ids: list[int]
-    replaced_ids: list[int]
-    """Indices of the steps whose id is there and is not the id of the turn."""
     tools: list[list[Tool]]
+    """The tools in effect."""
     call_ids: list[list[str]]
-    """Effective ids: the tool's own, or `step-{step_id}-tool-{index}`."""
+    """Their effective ids: the tool's own, or `step-{step_id}-tool-{index}`."""
+    observations: list[list[Json]]
+    replaced_ids: list[int]
+    """Not one a step, but the indices of the steps whose id is there and is not that of the turn."""
 
     @classmethod
     def of(cls, steps: Sequence[Step]) -> "Steps":
         """Derive the rest from *steps*, which are objects."""
         ids = [step.get("step_id") for step in steps]
         turns, replaced = turn_ids([MISSING if one is None else one for one in ids])
-        tools = [effective_tools(step) for step in steps]
         numbers = [one if is_integer(one) else turn for one, turn in zip(ids, turns, strict=True)]
-        call_ids = [
-            [usable_id(tool) or f"step-{number}-tool-{index}" for index, tool in enumerate(of_step)]
-            for number, of_step in zip(numbers, tools, strict=True)
-        ]
-        return cls(steps, turns, replaced, tools, call_ids)
+        tools = [effective_tools(step) for step in steps]
+        return cls(
+            steps,
+            turns,
+            tools,
+            [
+                [
+                    usable_id(tool) or f"step-{number}-tool-{index}"
+                    for index, tool in enumerate(some)
+                ]
+                if some
+                else []
+                for number, some in zip(numbers, tools, strict=True)
+            ],
+            [
+                observations if type(observations := step.get("observation")) is list else []
+                for step in steps
+            ],
+            replaced,
+        )
 
 
 def reference_key(observation: Mapping[str, Json]) -> str | None:
@@ -379,11 +396,12 @@ def reference_key(observation: Mapping[str, Json]) -> str | None:
 
 def reference(observation: Mapping[str, Json]) -> str | None:
     """Return the call that *observation* refers to; None also where the member is no string."""
-    for key in ("tool_use_id", "tool_call_id", "id"):
-        value = observation.get(key)
-        if value is not None:
-            return value if type(value) is str else None
-    return None
+    named = observation.get("tool_use_id")
+    if named is None:
+        named = observation.get("tool_call_id")
+        if named is None:
+            named = observation.get("id")
+    return named if type(named) is str else None
 
 
 class ParsedTask(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hub import Document, Env, Json, Response, ToolCall, Turn, unique_call_ids
+from hub import Document, Env, Json, Response, ToolCall, Turn, is_integer, unique_call_ids
 from hub_actf import rules
-from hub_actf.model import VERSION, is_integer, of_type
+from hub_actf.model import VERSION, of_type
 from hub_actf.trajectory import Run
 
 ROLES = ("user", "assistant", "toolResult")

@@ -9,6 +9,7 @@ Source: actf.md 1, 3 and 5.6; actf-records.md; validation.md 5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from types import NoneType
 from typing import Any
 
@@ -24,6 +25,7 @@ from hub_actf.model import (
     Steps,
     Tool,
     is_blank,
+    listed_calls,
 )
 
 TIMES = ("started_at", "finished_at")
@@ -115,19 +117,16 @@ def _check_trajectory(document: Parsed, trajectory: dict[str, Json], at: str) ->
 
 
 def _check_steps(document: Parsed, steps: Sequence[Step], at: str) -> Steps:
-    fits, content_fits = document.value.form.step.fits, ASSISTANT_CONTENT.fits
-    for index, step in enumerate(steps):
-        if not fits(step):
-            _check_shape(document, document.value.form.step, step, f"{at}/{index}")
-        content: Json = step.get("assistant_content")
-        if type(content) is dict and not content_fits(content):
-            _check_shape(document, ASSISTANT_CONTENT, content, f"{at}/{index}/assistant_content")
-        _check_times(document, step, f"{at}/{index}")
     parsed = Steps.of(steps)
+    if not document.value.form.step.all_fit(steps):
+        for index, step in enumerate(steps):
+            _check_shape(document, document.value.form.step, step, f"{at}/{index}")
+    _check_contents(document, steps, at)
+    _check_step_times(document, steps, at)
     for check in STEP_CHECKS:
         _report(document, check(parsed, at))
     _check_tools(document, steps, at)
-    _check_observations(document, steps, at)
+    _check_observations(document, parsed, at)
     return parsed
 
 
@@ -139,6 +138,24 @@ STEP_CHECKS = (
     rules.metric,
     rules.result_call,
 )
+
+
+def _check_contents(document: Parsed, steps: Sequence[Step], at: str) -> None:
+    contents = [step.get("assistant_content") for step in steps]
+    known = [content for content in contents if type(content) is dict]
+    if ASSISTANT_CONTENT.all_fit(known):
+        return
+    for index, content in enumerate(contents):
+        if type(content) is dict:
+            _check_shape(document, ASSISTANT_CONTENT, content, f"{at}/{index}/assistant_content")
+
+
+def _check_step_times(document: Parsed, steps: Sequence[Step], at: str) -> None:
+    times: list[Json] = [step.get(key) for step in steps for key in TIMES]
+    if set(map(type, times)) <= {str, NoneType} and all(map(is_timestamp, {*times} - {None})):
+        return
+    for index, step in enumerate(steps):
+        _check_times(document, step, f"{at}/{index}")
 
 
 def _check_times(document: Parsed, value: Mapping[str, Any], at: str) -> None:
@@ -156,16 +173,17 @@ def _check_times(document: Parsed, value: Mapping[str, Any], at: str) -> None:
 
 
 def _check_tools(document: Parsed, steps: Sequence[Step], at: str) -> None:
-    fits = TOOL.fits
-    for index, step in enumerate(steps):
-        content: Json = step.get("assistant_content")
-        calls = content.get("tool_calls") if type(content) is dict else None
-        for place, tools in (("tools", step.get("tools")), (rules.CALLS, calls)):
-            if tools and type(tools) is list:
-                for tool in tools:
-                    if type(tool) is not dict or not fits(tool):
-                        _check_tool_list(document, tools, f"{at}/{index}/{place}")
-                        break
+    lists = [
+        (index, place, tools)
+        for index, step in enumerate(steps)
+        for place, tools in (("tools", step.get("tools")), (rules.CALLS, listed_calls(step)))
+        if tools and type(tools) is list
+    ]
+    every = list(chain.from_iterable(tools for *_, tools in lists))
+    if set(map(type, every)) <= {dict} and TOOL.all_fit(every):
+        return
+    for index, place, tools in lists:
+        _check_tool_list(document, tools, f"{at}/{index}/{place}")
 
 
 def _check_tool_list(document: Parsed, tools: Sequence[Tool], at: str) -> None:
@@ -183,22 +201,25 @@ def _check_tool_list(document: Parsed, tools: Sequence[Tool], at: str) -> None:
         _check_shape(document, TOOL, tool, f"{at}/{position}")
 
 
-def _check_observations(document: Parsed, steps: Sequence[Step], at: str) -> None:
+def _check_observations(document: Parsed, steps: Steps, at: str) -> None:
     """Observations are objects, in a record also texts and arrays; whatever they are, they are kept."""
+    every = list(chain.from_iterable(steps.observations))
+    if set(map(type, every)) <= {dict} and {type(one.get("type")) for one in every} <= TEXT:
+        return
     also = (str, list) if document.value.form.is_record else ()
-    for index, step in enumerate(steps):
-        observations: Json = step.get("observation")
-        if not observations or type(observations) is not list:
-            continue
+    for index, observations in enumerate(steps.observations):
         for position, observation in enumerate(observations):
             place = f"{at}/{index}/observation/{position}"
-            if type(observation) is not dict:
-                if type(observation) not in also:
-                    document.report(rules.TYPE.at(place, observation, expected="an object"))
-            elif type(observation.get("type")) not in (str, NoneType):
-                found = observation["type"]
-                expected = "a string or null"
-                document.report(rules.TYPE.at(f"{place}/type", found, expected=expected))
+            if type(observation) is dict:
+                kind = observation.get("type")
+                if type(kind) not in TEXT:
+                    expected = "a string or null"
+                    document.report(rules.TYPE.at(f"{place}/type", kind, expected=expected))
+            elif type(observation) not in also:
+                document.report(rules.TYPE.at(place, observation, expected="an object"))
+
+
+TEXT = {str, NoneType}
 
 
 def _check_shape(document: Parsed, shape: Shape, value: Mapping[str, Json], at: str) -> None:

@@ -9,8 +9,10 @@ Source: validation.md 5; actf.md 3; actf-records.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from types import NoneType
 
-from hub import Json, Problem, Rule, equal, pointer, show
+from hub import Json, Problem, Rule, equal, is_integer, pointer, show
 from hub_actf.model import (
     NUMERIC_METRICS,
     STATUSES,
@@ -22,7 +24,6 @@ from hub_actf.model import (
     calls_in,
     is_attempt_number,
     is_blank,
-    is_integer,
     is_number,
     reference,
     reference_key,
@@ -179,6 +180,9 @@ def _plain(tool: Tool) -> dict[str, Json]:
 
 def call_ids(steps: Steps, at: str) -> Iterator[Problem]:
     """Effective call ids differ inside a step, which is a rule, and from step to step, which is usual."""
+    every = list(chain.from_iterable(steps.call_ids))
+    if len(set(every)) == len(every):
+        return
     seen: set[str] = set()
     for index, ids in enumerate(steps.call_ids):
         if not ids:
@@ -202,6 +206,8 @@ def _repeated(steps: Steps, at: str, index: int, earlier: set[str]) -> Iterator[
 
 def function_name(steps: Steps, at: str) -> Iterator[Problem]:
     """A tool has a `name`, a `function.name` or a `type`."""
+    if all(map(tool_name, chain.from_iterable(steps.tools))):
+        return
     for index, tools in enumerate(steps.tools):
         for position, tool in enumerate(tools):
             if not tool_name(tool):
@@ -225,26 +231,29 @@ CALLS = "assistant_content/tool_calls"
 
 def metric(steps: Steps, at: str) -> Iterator[Problem]:
     """The numeric metrics are numbers or null."""
-    for index, step in enumerate(steps.steps):
-        measured = step.get("metric")
-        if type(measured) is not dict:
-            continue
+    every = [measured_in(step) for step in steps.steps]
+    if {type(one.get(key)) for one in every for key in NUMERIC_METRICS} <= {int, float, NoneType}:
+        return
+    for index, measured in enumerate(every):
         for key in NUMERIC_METRICS:
             value = measured.get(key)
             if value is not None and not is_number(value):
                 yield METRIC.at(f"{at}/{index}/metric/{key}", value)
 
 
+def measured_in(step: Step) -> Mapping[str, Json]:
+    """Return the metric of *step*; an empty one, if it is no object."""
+    measured = step.get("metric")
+    return measured if type(measured) is dict else {}
+
+
 def result_call(steps: Steps, at: str) -> Iterator[Problem]:
     """A call reference names a call of its step, by effective id."""
-    for index, (step, ids) in enumerate(zip(steps.steps, steps.call_ids, strict=True)):
-        observations = step.get("observation")
-        if not observations or type(observations) is not list:
-            continue
+    for index, (observations, ids) in enumerate(
+        zip(steps.observations, steps.call_ids, strict=True)
+    ):
         for position, observation in enumerate(observations):
-            if type(observation) is not dict:
-                continue
-            named = reference(observation)
+            named = reference(observation) if type(observation) is dict else None
             if named is not None and named not in ids:
                 place = f"{at}/{index}/observation/{position}/{reference_key(observation)}"
                 yield RESULT_CALL.at(place, named, expected=_one_of(ids))

@@ -28,6 +28,7 @@ from hub_actf.model import (
     Steps,
     Tool,
     is_blank,
+    listed_calls,
     reference,
     text,
     tools_in,
@@ -36,11 +37,13 @@ from hub_actf.model import (
 from hub_actf.prompts import pair_from_prompt
 from hub_actf.rules import CALLS
 from hub_actf.tools import (
+    HAS_NO_PROMOTED,
     call_from_tool,
     conformed_observation,
     function_tool_from_call,
     is_paired_by_position,
     observation_from_result,
+    replaced_members,
     result_from_observation,
     tool_from_call,
     unheld_members,
@@ -81,7 +84,9 @@ class StepReader:
 
     def turn(self, index: int, prompt: Prompt | None) -> Turn:
         """Return the turn of the step at *index*."""
-        step: Mapping[str, Json] = self.steps.steps[index]
+        steps, turn_ids, all_tools, _, all_observations, _ = self.steps
+        step: Mapping[str, Json] = steps[index]
+        tools, observations = all_tools[index], all_observations[index]
         content = step.get("assistant_content")
         content = content if type(content) is dict else {}
         started, finished = step.get("started_at"), step.get("finished_at")
@@ -89,9 +94,8 @@ class StepReader:
             started = self.times.get(f"{self.at}/{index}/started_at", started)
             finished = self.times.get(f"{self.at}/{index}/finished_at", finished)
         metrics = metrics_from_metric(step.get("metric"))
-        tools = self.steps.tools[index]
         return Turn(
-            turn_id=self.steps.turn_ids[index],
+            turn_id=turn_ids[index],
             source="agent",
             llm_call_count=1,
             timestamp=started,
@@ -102,43 +106,37 @@ class StepReader:
             latency_ms=None if metrics is None else milliseconds(metrics["llm_infer_ms"]),
             tool_calls=self.tool_calls(index, tools, metrics) if tools else None,
             kind="autonomous" if tools else None,
-            observation=self.observation(index, step.get("observation")),
+            observation=self.observation(index, observations) if observations else None,
             prompt=prompt,
         )
 
     def tool_calls(self, index: int, tools: Sequence[Tool], metrics: Json) -> list[ToolCall]:
         """Return the calls of the step at *index*, which has *tools*."""
-        ids = self.call_ids[index]
-        calls = []
-        for position, (tool, call_id) in enumerate(zip(tools, ids, strict=True)):
-            call = call_from_tool(tool, call_id)
-            calls.append(call)
+        calls = list(map(call_from_tool, tools, self.call_ids[index]))
+        for position, (tool, call) in enumerate(zip(tools, calls, strict=True)):
             source_id = tool.get("id")
-            if source_id != call_id and source_id:
+            if source_id != call.tool_call_id and source_id:
                 self.set_aside_tool_member(index, position, "id", source_id)
-            for key, value in unheld_members(tool, call).items():
-                self.set_aside_tool_member(index, position, key, value)
+            if has_more := unheld_members(tool, call):
+                for key, value in has_more.items():
+                    self.set_aside_tool_member(index, position, key, value)
         if self.calls is not None:
-            for named, call_id in zip(self.steps.call_ids[index], ids, strict=True):
-                self.calls.add(index, named, call_id)
+            for named, call in zip(self.steps.call_ids[index], calls, strict=True):
+                self.calls.add(index, named, call.tool_call_id)
         if len(calls) == 1 and metrics is not None:
             calls[0].duration_ms = milliseconds(metrics["env_action_ms"])
         return calls
 
     def set_aside_tool_member(self, index: int, position: int, key: str, value: Json) -> None:
         """Keep a member of a tool as a residual, in each list that has the call."""
-        step: Mapping[str, Json] = self.steps.steps[index]
-        content = step.get("assistant_content")
-        calls = content.get("tool_calls") if type(content) is dict else None
-        for place, tools in (("tools", step.get("tools")), (CALLS, calls)):
+        step = self.steps.steps[index]
+        for place, tools in (("tools", step.get("tools")), (CALLS, listed_calls(step))):
             at = f"{self.at}/{index}/{place}"
             if tools_in(tools) and at not in self.residuals:
                 self.residuals[f"{at}/{position}/{key}"] = value
 
-    def observation(self, index: int, observations: Json) -> Json:
-        """Return the results of the step at *index*; None if it has no observation."""
-        if not observations or type(observations) is not list:
-            return None
+    def observation(self, index: int, observations: Sequence[Json]) -> dict[str, Json]:
+        """Return the results of the step at *index*, which has *observations*."""
         ids = self.call_ids[index]
         is_paired = self.is_record and is_paired_by_position(observations, ids)
         results = []
@@ -147,19 +145,17 @@ class StepReader:
                 results.append(observation)
                 continue
             call_id = ids[position] if is_paired else self.named_call(observation)
-            result, replaced = result_from_observation(observation, call_id)
-            results.append(result)
-            for key, value in replaced.items():
-                self.residuals[f"{self.at}/{index}/observation/{position}/{key}"] = value
+            results.append(result_from_observation(observation, call_id))
+            if not HAS_NO_PROMOTED(observation):
+                for key, value in replaced_members(observation).items():
+                    self.residuals[f"{self.at}/{index}/observation/{position}/{key}"] = value
         return {"results": results}
 
     def named_call(self, observation: Mapping[str, Json]) -> str | None:
         """Return the id of the call that *observation* names; the name itself where there is no such call."""
         named = reference(observation)
-        if not named:
-            return None
-        if self.calls is None:
-            return named
+        if self.calls is None or not named:
+            return named or None
         found = self.calls.answer(named)
         return named if found is None else found[1]
 
@@ -176,9 +172,8 @@ def unique_ids(steps: Steps) -> list[list[str]]:
 
 def dangling_references(steps: Steps, ids: set[str]) -> Iterable[str]:
     """Yield the call references that name none of *ids*."""
-    for step in steps.steps:
-        observations: Json = step.get("observation")
-        for observation in observations if type(observations) is list else ():
+    for observations in steps.observations:
+        for observation in observations:
             named = reference(observation) if type(observation) is dict else None
             if named is not None and named not in ids:
                 yield named

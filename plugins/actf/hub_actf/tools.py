@@ -6,13 +6,11 @@ Source: actf.md 5.2, 5.4, 5.5, 6.4 and 6.6; actf-records.md 3 and 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from types import NoneType
 
-from hub import PLACEHOLDER, Json, Response, ToolCall, equal
-from hub_actf.model import Tool, is_integer, reference, reference_key, tool_name
+from hub import MISSING, PLACEHOLDER, Json, Response, ToolCall, equal, is_integer
+from hub_actf.model import Tool, reference, reference_key, tool_name
 
 COMMAND_EXECUTION = "command_execution"
-NOTHING: Mapping[str, Json] = {}
 
 
 # Tool and call: actf.md 5.4 and 6.4
@@ -101,13 +99,11 @@ def unheld_members(tool: Tool, call: ToolCall) -> Mapping[str, Json]:
 
     That is what was not chosen and differs from what was, and what has a wrong type. `null` says nothing.
     """
-    if SELDOM.isdisjoint(tool) and type(tool.get("name")) in (str, NoneType):
-        return NOTHING
     members: Mapping[str, Json] = tool
     return {
         key: value
-        for key, is_held in HELD.items()
-        if (value := members.get(key)) is not None and not is_held(value, call)
+        for key in HELD.keys() & members
+        if (value := members[key]) is not None and not HELD[key](value, call)
     }
 
 
@@ -137,39 +133,38 @@ HELD: Mapping[str, Callable[[Json, ToolCall], bool]] = {
 }
 """Whether a call holds what a member of its tool says."""
 
-SELDOM = frozenset(HELD) - {"name"}
-
 
 # Observation and result: actf.md 5.2, 5.5 and 6.6
 
 
-def result_from_observation(
-    observation: dict[str, Json], call_id: str | None
-) -> tuple[dict[str, Json], Mapping[str, Json]]:
-    """Return the result of *observation*, which answers the call *call_id*, and the members that it replaces."""
+def result_from_observation(observation: dict[str, Json], call_id: str | None) -> dict[str, Json]:
+    """Return the result of *observation*, which answers the call *call_id*."""
+    result = observation if call_id is None else {**observation, "source_call_id": call_id}
     output = observation.get("aggregated_output")
-    replaced = NOTHING
-    if not PLAIN(observation):
-        replaced = {key: observation[key] for key in ("source_call_id",) if key in observation}
-        if output is not None and not equal(observation.get("content", output), output):
-            replaced = {**replaced, "content": observation["content"]}
-    result = observation
-    if call_id is not None:
-        result = {**result, "source_call_id": call_id}
     if output is not None:
         result = {**result, "content": output}
-    if "type" in result and (result["type"] is None or result["type"] == ""):
+    kind = observation.get("type", MISSING)
+    if kind is None or kind == "":
         result = {key: value for key, value in result.items() if key != "type"}
-    return result, replaced
+    return result
 
 
-PLAIN = frozenset({"source_call_id", "aggregated_output"}).isdisjoint
-"""Whether no member of an observation stands where a promoted one would."""
+def replaced_members(observation: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the members of *observation* that stand where its result has a promoted one, and say something else."""
+    replaced = {key: observation[key] for key in ("source_call_id",) if key in observation}
+    output = observation.get("aggregated_output")
+    if output is not None and not equal(observation.get("content", output), output):
+        replaced["content"] = observation["content"]
+    return replaced
+
+
+HAS_NO_PROMOTED = frozenset({"source_call_id", "aggregated_output"}).isdisjoint
+"""Whether an observation or a result has none of the members by which the two differ."""
 
 
 def observation_from_result(result: dict[str, Json], calls: Collection[str]) -> dict[str, Json]:
     """Return the observation of *result* as it was read; *calls* are those that a new link may name."""
-    if REFLECTED.isdisjoint(result):
+    if HAS_NO_PROMOTED(result):
         return result
     observation = dict(result)
     call_id = observation.pop("source_call_id", None)
@@ -177,10 +172,6 @@ def observation_from_result(result: dict[str, Json], calls: Collection[str]) -> 
     if reference(observation) is None and type(call_id) is str and call_id in calls:
         _refer(observation, call_id)
     return observation
-
-
-REFLECTED = frozenset({"source_call_id", "aggregated_output"})
-"""Members of a result that are not those of its observation."""
 
 
 def conformed_observation(result: dict[str, Json], calls: Mapping[str, str]) -> dict[str, Json]:
