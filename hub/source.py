@@ -93,7 +93,7 @@ class Source:
             return source
         source.path = path
         with source._errors():
-            mode = os.stat(path).st_mode  # noqa: PTH116  # pathlib is slow to import
+            mode = os.stat(path).st_mode
         if stat.S_ISDIR(mode):
             source._directory = path
         elif stat.S_ISREG(mode):
@@ -160,7 +160,7 @@ class Source:
         """Yield the files below a directory, in path order, each named by its relative path."""
         for path in self.paths():
             yield Source.open(
-                os.path.join(self._directory or "", path),  # noqa: PTH118  # pathlib is slow to import
+                os.path.join(self._directory or "", path),
                 name=path,
                 zone=self.zone,
                 options=self.options,

@@ -106,10 +106,10 @@ class File:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.size: int | None = os.stat(path).st_size  # noqa: PTH116  # pathlib is slow to import
+        self.size: int | None = os.stat(path).st_size
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
-        return open(self.path, "rb", PIECE)  # noqa: PTH123  # the reader closes it
+        return open(self.path, "rb", PIECE)
 
 
 class StandardInput:
@@ -189,7 +189,7 @@ def paths_below(directory: str) -> Iterator[str]:
 def _listing(directory: str, folder: str) -> Iterator[tuple[str, bool]]:
     """Return the relative paths of what is in *folder*, in order, each with whether it is a folder."""
     found = []
-    with os.scandir(os.path.join(directory, folder)) as entries:  # noqa: PTH118  # pathlib is slow to import
+    with os.scandir(os.path.join(directory, folder)) as entries:
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
             if is_folder or entry.is_file(follow_symlinks=False):

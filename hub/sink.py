@@ -1,0 +1,413 @@
+"""Where documents go: files, standard output, directories; all of them, or nothing.
+
+A file is written under another name in the folder of its target, and gets its own when it is complete. The input is
+never overwritten, and what is there already only when that is wanted. Source: design.md, failure; storyline.md 9.2.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Literal, Self
+
+from hub.compression import compressor
+from hub.errors import HubError, Json, UsageError
+from hub.json import dumps
+from hub.staging import Staging, complete, system_errors
+
+if TYPE_CHECKING:
+    from hub.source import Source
+
+Container = Literal["object", "array", "lines", "dir"]
+Attachments = Iterable[tuple[str, bytes]]
+
+LINES_SUFFIXES = (".jsonl", ".ndjson")
+
+
+class PipeClosed(HubError):
+    """Who reads the output has seen enough; a `with` over the sink ends quietly."""
+
+    exit_status = 0
+
+
+class Sink:
+    """What documents are written to, one after another.
+
+        with Sink.open("run.ale.json", inputs=["run.json"]) as sink:
+            sink.write(document)
+
+    Files are there when the `with` ends, and not at all when an exception ends it.
+    """
+
+    wants_names = False
+    """Whether each document is a file of its own, and so has a name."""
+
+    def __init__(self) -> None:
+        self.outputs: list[str] = []
+        """Paths of the files that were written, when all are."""
+
+    @staticmethod
+    def open(
+        target: str | os.PathLike[str],
+        *,
+        container: Container | None = None,
+        force: bool = False,
+        inputs: Iterable[str | os.PathLike[str] | Source] = (),
+        sort_keys: bool = False,
+    ) -> Sink:
+        """Return the sink for *target*: a file, `-` for standard output, or a directory.
+
+        Without *container* it is a directory if *target* is one or ends with a slash; lines if the name of the file
+        says so (`.jsonl`, `.ndjson`); otherwise one object for one document, and an array for several. A file whose
+        name ends with `.gz`, `.bz2`, `.xz` or `.zst` is compressed.
+
+        Raises:
+            UsageError: the target is one of *inputs*, or is there already without *force*, or its folder is not there.
+        """
+        target = os.fspath(target)
+        if target == "-":
+            if container == "dir":
+                raise UsageError("standard output is no directory; name one")
+            return _StreamSink(None, container, sort_keys=sort_keys)
+        if container is None and (os.path.isdir(target) or target.endswith(("/", os.sep))):
+            container = "dir"
+        paths = [path for path in map(_path, inputs) if path is not None]
+        if container == "dir":
+            staging = Staging(target, force=force, inputs=paths, apart=True)
+            return _DirectorySink(staging, sort_keys=sort_keys)
+        if _is_device(target):
+            return _StreamSink(target, container, sort_keys=sort_keys)
+        folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
+        staging = Staging(folder, force=force, inputs=paths, apart=False)
+        return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
+
+    def write(
+        self, document: Json | bytes, *, name: str | None = None, attachments: Attachments = ()
+    ) -> None:
+        """Write one *document*: JSON, or the bytes of one that is no JSON.
+
+        *name*: relative path, in a directory. *attachments*: files beside the document, by relative path.
+
+        Raises:
+            UsageError: the document does not fit into the container, or there is a file of that name.
+        """
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        try:
+            if kind is None:
+                self._commit()
+        except PipeClosed:
+            return True
+        finally:
+            self._discard()
+        return isinstance(error, PipeClosed)
+
+    def _commit(self) -> None:
+        """Write what is left, and make it visible."""
+        raise NotImplementedError
+
+    def _discard(self) -> None:
+        """Give up what is not committed."""
+        raise NotImplementedError
+
+
+def _path(input: str | os.PathLike[str] | Source) -> str | None:
+    """Return the path of one of the inputs."""
+    if isinstance(input, str | os.PathLike):
+        return os.fspath(input)
+    return input.path
+
+
+def _is_device(target: str) -> bool:
+    """Tell whether *target* is there and is neither a file nor a directory: a pipe, or the like of `/dev/null`."""
+    try:
+        mode = os.stat(target).st_mode
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
+def _container(target: str) -> Container | None:
+    stem, suffix = os.path.splitext(target)
+    name = stem if suffix in (".gz", ".bz2", ".xz", ".zst") else target
+    return "lines" if name.endswith(LINES_SUFFIXES) else None
+
+
+# Containers
+
+
+class _Documents:
+    """The text of one container, made document by document."""
+
+    def __init__(
+        self, write: Callable[[bytes], object], container: Container | None, *, sort_keys: bool
+    ) -> None:
+        self._write = write
+        self._container = container
+        self._sort_keys = sort_keys
+        self._count = 0
+        self._held: bytes | None = None
+        """The text of the first document, until it is known whether it is the only one."""
+        self._elements = 0
+
+    def add(self, document: Json | bytes) -> None:
+        """Write one more *document*.
+
+        Raises:
+            UsageError: the container does not hold it.
+        """
+        self._count += 1
+        if self._count > 1 and self._container == "object":
+            raise UsageError("more than one document; array, lines and dir hold several")
+        if self._container not in ("lines", "object") and isinstance(document, bytes):
+            if self._container == "array" or self._count > 1:
+                raise UsageError(
+                    "documents that are no JSON do not fit into an array; dir holds them"
+                )
+            self._container = "object"
+        text = _text(document, indent=self._container != "lines", sort_keys=self._sort_keys)
+        if self._container == "lines":
+            self._write(_ended(text))
+        elif self._container == "array":
+            self._element(text)
+        elif self._held is None:
+            self._held = text
+        else:
+            self._container = "array"
+            self._element(self._held)
+            self._held = None
+            self._element(text)
+
+    def end(self) -> None:
+        """Write what is left.
+
+        Raises:
+            UsageError: there is no document for the object.
+        """
+        if self._held is not None:
+            self._write(_ended(self._held))
+        elif self._container == "object":
+            raise UsageError("no document; an object holds one")
+        elif self._container != "lines":
+            self._write(b"\n]\n" if self._elements else b"[]\n")
+
+    def _element(self, text: bytes) -> None:
+        self._write(b",\n  " if self._elements else b"[\n  ")
+        self._elements += 1
+        self._write(text.replace(b"\n", b"\n  "))
+
+
+def _text(document: Json | bytes, *, indent: bool = True, sort_keys: bool = False) -> bytes:
+    if isinstance(document, bytes):
+        return document
+    return dumps(document, indent=indent, sort_keys=sort_keys)
+
+
+def _ended(text: bytes) -> bytes:
+    return text if text.endswith(b"\n") else text + b"\n"
+
+
+# Targets
+
+
+class _FileSink(Sink):
+    """One file; the attachments of its documents are beside it."""
+
+    def __init__(
+        self, name: str, container: Container | None, staging: Staging, *, sort_keys: bool
+    ) -> None:
+        super().__init__()
+        staging.check(name)
+        self._name = name
+        self._staging = staging
+        self._packer = compressor(name)
+        self._documents = _Documents(self._put, container, sort_keys=sort_keys)
+        self._file: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        self._file = self._staging.create(self._name)
+        return self
+
+    def write(
+        self, document: Json | bytes, *, name: str | None = None, attachments: Attachments = ()
+    ) -> None:
+        del name  # the file has one
+        self._documents.add(document)
+        for path, data in attachments:
+            self._staging.write(safe_name(path), data)
+
+    def _commit(self) -> None:
+        self._documents.end()
+        if self._file is not None:
+            with system_errors(self._name):
+                if self._packer is not None:
+                    self._file.write(self._packer.flush())
+                complete(self._file)
+                self._file.close()
+        self._staging.commit()
+        self.outputs = self._staging.paths
+
+    def _discard(self) -> None:
+        if self._file is not None:
+            with suppress(OSError):
+                self._file.close()
+        self._staging.discard()
+
+    def _put(self, data: bytes) -> None:
+        if self._file is None:
+            raise ValueError("a sink is written to inside its `with`")
+        with system_errors(self._name):
+            self._file.write(data if self._packer is None else self._packer.compress(data))
+
+
+class _DirectorySink(Sink):
+    """A directory; each document is a file in it, its attachments beside it."""
+
+    wants_names = True
+
+    def __init__(self, staging: Staging, *, sort_keys: bool) -> None:
+        super().__init__()
+        self._staging = staging
+        self._sort_keys = sort_keys
+        self._count = 0
+        self._taken: set[str] = set()
+
+    def write(
+        self, document: Json | bytes, *, name: str | None = None, attachments: Attachments = ()
+    ) -> None:
+        self._count += 1
+        path = self._unique(safe_name(name or f"document-{self._count}.json"))
+        data = _ended(_text(document, sort_keys=self._sort_keys))
+        packer = compressor(path)
+        self._staging.write(
+            path, data if packer is None else packer.compress(data) + packer.flush()
+        )
+        for beside, attached in attachments:
+            self._staging.write(
+                posixpath.join(posixpath.dirname(path), safe_name(beside)), attached
+            )
+
+    def _commit(self) -> None:
+        self._staging.commit()
+        self.outputs = self._staging.paths
+
+    def _discard(self) -> None:
+        self._staging.discard()
+
+    def _unique(self, name: str) -> str:
+        """Return *name*, or the first numbered one that no document has: `-2`, `-3`, ..."""
+        one, number = name, 1
+        # Two names that differ in case only are one file on some systems.
+        while one.casefold() in self._taken:
+            number += 1
+            one = numbered(name, number)
+        self._taken.add(one.casefold())
+        return one
+
+
+class _StreamSink(Sink):
+    """Standard output, or a pipe or device; what is written is written."""
+
+    def __init__(self, target: str | None, container: Container | None, *, sort_keys: bool) -> None:
+        super().__init__()
+        self._target = target
+        self._documents = _Documents(self._put, container, sort_keys=sort_keys)
+        self._stream: BinaryIO | None = None
+
+    def __enter__(self) -> Self:
+        if self._target is not None:
+            with system_errors(self._target):
+                self._stream = open(self._target, "wb")
+        elif sys.stdout is None or sys.stdout.closed:
+            raise HubError("standard output is closed")
+        else:
+            self._stream = sys.stdout.buffer
+            with self._pipe_errors():
+                sys.stdout.flush()
+        return self
+
+    def write(
+        self, document: Json | bytes, *, name: str | None = None, attachments: Attachments = ()
+    ) -> None:
+        del name  # there is no place for one
+        self._documents.add(document)
+        if any(True for _ in attachments):
+            raise UsageError("attachments are written beside an output file; name one")
+
+    def _commit(self) -> None:
+        self._documents.end()
+        if self._stream is not None:
+            with self._pipe_errors():
+                self._stream.flush()
+
+    def _discard(self) -> None:
+        if self._target is not None and self._stream is not None:
+            with suppress(OSError):
+                self._stream.close()
+
+    def _put(self, data: bytes) -> None:
+        if self._stream is None:
+            raise ValueError("a sink is written to inside its `with`")
+        with self._pipe_errors():
+            self._stream.write(data)
+
+    @contextmanager
+    def _pipe_errors(self) -> Iterator[None]:
+        """Make the error of a closed pipe, and others of the system, the hub's."""
+        with system_errors(self._target or "standard output"):
+            try:
+                yield
+            except BrokenPipeError:
+                if self._target is None:
+                    _forget_standard_output()
+                raise PipeClosed("the output is closed") from None
+
+
+def _forget_standard_output() -> None:
+    """Make what is buffered go nowhere, or Python complains about it when it ends."""
+    with suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, sys.stdout.fileno())
+        os.close(null)
+
+
+# Names
+
+_SUFFIXES = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9_-]*)*$")
+
+
+def safe_name(name: str) -> str:
+    """Return the relative path *name*, if it stays below the folder it is relative to, on every system.
+
+    Raises:
+        HubError: it does not.
+    """
+    parts = name.split("/")
+    if any(part in ("", ".", "..") for part in parts) or re.search(r"[\\\0]|^[A-Za-z]:", name):
+        raise HubError(f"not a name for a file below the output: {name!r}")
+    return name
+
+
+def numbered(name: str, number: int) -> str:
+    """Return *name* with a *number*: in the name of its folder, if it has one, else before its suffixes."""
+    folder, base = posixpath.split(name)
+    if folder:
+        return f"{folder}-{number}/{base}"
+    suffixes = _SUFFIXES.search(base, 1)
+    end = suffixes.start() if suffixes else len(base)
+    return f"{base[:end]}-{number}{base[end:]}"

@@ -1,0 +1,217 @@
+"""Files that are written under temporary names, and get their own when all of them are complete.
+
+Source: design.md, failure.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from hub.errors import HubError, UsageError
+
+
+class Staging:
+    """The files below one folder that are to be there together, or not at all."""
+
+    def __init__(self, folder: str, *, force: bool, inputs: Sequence[str], apart: bool) -> None:
+        """Plan files below *folder*, which need not exist.
+
+        Args:
+            folder: where the files are to be.
+            force: replace files that are there.
+            inputs: files and folders that are never written over.
+            apart: keep the temporary files in a temporary folder; otherwise they are in *folder*, which must exist.
+
+        Raises:
+            UsageError: *folder* is none.
+        """
+        if not os.path.isdir(folder or os.curdir) and (not apart or os.path.lexists(folder)):
+            raise UsageError(f"{folder}: no such folder")
+        self._folder = folder
+        self._force = force
+        self._inputs = inputs
+        self._apart = apart
+        self._token = secrets.token_hex(4)
+        self._temporary_folder: str | None = None
+        self._staged: dict[str, str] = {}
+        """Where each file is, by its name."""
+        self._kept: list[tuple[str, str | None]] = []
+        """Files that got their path, with what was there before."""
+        self._made: list[str] = []
+        """Folders that were made for them."""
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths that the files get, in the order they were written."""
+        return [os.path.join(self._folder, name) for name in self._staged]
+
+    def check(self, name: str) -> str:
+        """Return the path that the file *name* gets.
+
+        Raises:
+            UsageError: it is an input, or it is there already and is not to be replaced.
+        """
+        path = os.path.join(self._folder, name)
+        self._refuse_outside(path)
+        for one in self._inputs:
+            if _is_same(path, one):
+                raise UsageError(f"{path}: the output is the input {one}")
+        if os.path.isdir(path):
+            raise UsageError(f"{path}: a directory")
+        if os.path.lexists(path) and not self._force:
+            raise UsageError(f"{path}: exists; --force replaces it")
+        return path
+
+    def write(self, name: str, data: bytes) -> None:
+        """Add the file *name* with this *data*."""
+        with self.create(name) as file:
+            file.write(data)
+            complete(file)
+
+    def create(self, name: str) -> BinaryIO:
+        """Add the file *name*, and return it, to be written and made `complete`.
+
+        Raises:
+            UsageError: as `check`; or it was added before.
+        """
+        path = self.check(name)
+        if name in self._staged:
+            raise UsageError(f"{path}: written twice")
+        with system_errors(path):
+            temporary = self._temporary(os.path.basename(path))
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+        self._staged[name] = temporary
+        return os.fdopen(descriptor, "wb", _BUFFER)
+
+    def commit(self) -> None:
+        """Give every file its own name.
+
+        Raises:
+            UsageError: as `check`; nothing is changed then.
+        """
+        try:
+            for name, temporary in self._staged.items():
+                with system_errors(os.path.join(self._folder, name)):
+                    self._move(temporary, name)
+        except BaseException:
+            self._undo()
+            raise
+        for folder in {os.path.dirname(path) for path in self.paths}:
+            _sync(folder or os.curdir)
+        self.discard()
+
+    def discard(self) -> None:
+        """Remove everything temporary."""
+        for temporary in (*self._staged.values(), *(old for _, old in self._kept if old)):
+            with suppress(OSError):
+                os.unlink(temporary)
+        if self._temporary_folder is not None:
+            with suppress(OSError):
+                os.rmdir(self._temporary_folder)
+
+    def _temporary(self, name: str) -> str:
+        """Return the path of a temporary file, on the disk of the folder."""
+        if not self._apart:
+            return os.path.join(
+                self._folder, f".{name[:100]}.{self._token}-{len(self._staged)}.tmp"
+            )
+        if self._temporary_folder is None:
+            folder = os.path.abspath(self._folder)
+            while not os.path.isdir(folder):
+                folder = os.path.dirname(folder)
+            self._temporary_folder = os.path.join(folder, f".storyline-hub.{self._token}.tmp")
+            os.mkdir(self._temporary_folder)
+        return os.path.join(self._temporary_folder, str(len(self._staged)))
+
+    def _move(self, temporary: str, name: str) -> None:
+        path = self.check(name)
+        self._make_folders(os.path.dirname(path))
+        old = None
+        if self._force and len(self._staged) > 1 and os.path.lexists(path):
+            old = f"{temporary}.old"
+            os.link(path, old, follow_symlinks=False)
+        if self._force:
+            os.replace(temporary, path)
+        else:
+            _rename_new(temporary, path)
+        self._kept.append((path, old))
+
+    def _make_folders(self, folder: str) -> None:
+        missing = []
+        while folder and not os.path.isdir(folder):
+            missing.append(folder)
+            folder = os.path.dirname(folder)
+        for one in reversed(missing):
+            os.mkdir(one)
+            self._made.append(one)
+
+    def _undo(self) -> None:
+        for path, old in reversed(self._kept):
+            with suppress(OSError):
+                os.unlink(path) if old is None else os.replace(old, path)
+        for folder in reversed(self._made):
+            with suppress(OSError):
+                os.rmdir(folder)
+
+    def _refuse_outside(self, path: str) -> None:
+        """Refuse a *path* that a symbolic link leads out of the folder."""
+        folder = os.path.realpath(self._folder)
+        if os.path.commonpath([folder, os.path.realpath(os.path.dirname(path))]) != folder:
+            raise UsageError(f"{path}: a link leads out of {self._folder}")
+
+
+_BUFFER = 1 << 16
+_BINARY: int = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+
+
+def complete(file: BinaryIO) -> None:
+    """Bring all of *file* to the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+@contextmanager
+def system_errors(name: str) -> Iterator[None]:
+    """Make errors of the system the hub's, and name what they are about."""
+    try:
+        yield
+    except OSError as error:
+        raise HubError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Tell whether writing to *path* changes *other*: the same file, whatever its name, or one below the folder."""
+    try:
+        if os.path.isdir(other):
+            below = os.path.realpath(path).startswith(os.path.join(os.path.realpath(other), ""))
+            return below and os.path.exists(path)
+        return os.path.samefile(path, other)
+    except OSError:
+        return False
+
+
+def _rename_new(temporary: str, path: str) -> None:
+    """Rename *temporary* to *path*, unless that has come to be there meanwhile."""
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise UsageError(f"{path}: exists; --force replaces it") from None
+    except OSError:
+        # A file system without hard links.
+        os.rename(temporary, path)
+    else:
+        os.unlink(temporary)
+
+
+def _sync(folder: str) -> None:
+    """Bring the names in *folder* to the disk, where the system can."""
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
