@@ -17,7 +17,7 @@ from hub.scanner import MAX_MEMBERS, Scan, scan
 from hub.tail import last_members
 
 STAGES = (64 * 1024, 1024 * 1024)
-"""Bytes of the head that are looked at before the whole input is, and of the tail."""
+"""Bytes of the head, and then of the tail, that are looked at before the whole input is."""
 MAX_DETECT = 256 * 1024 * 1024
 """Bytes of the head that are looked at, at most."""
 MAX_PATHS = 256
@@ -165,7 +165,7 @@ class _Look(NamedTuple):
 
 
 def _looks(source: Input, max_detect: int) -> Iterator[_Look]:
-    """Yield samples of *source*, each of more than the one before; the last one is final. detection.md 2, step 2."""
+    """Yield samples of *source*, each of more than the one before; the last one is final: detection.md 2, step 2."""
     if source.is_directory:
         yield _Look(_directory_sample(source), is_last=True)
         return
@@ -180,8 +180,8 @@ def _looks(source: Input, max_detect: int) -> Iterator[_Look]:
         )
         if is_whole:
             return
-        if size == STAGES[-1] and found.container == "object" and not found.ends:
-            yield from _looks_at_tail(source, found)
+        if size in STAGES and found.container == "object" and not found.ends:
+            yield from _look_at_tail(source, found, size)
 
 
 def _scan_head(source: Input, size: int) -> tuple[Scan, bool]:
@@ -195,17 +195,19 @@ def _scan_head(source: Input, size: int) -> tuple[Scan, bool]:
         raise InvalidDocument(error.problems, source.name) from None
 
 
-def _looks_at_tail(source: Input, head: Scan) -> Iterator[_Look]:
-    """Yield samples of an object which show its last members as well: these may decide without a pass over the rest."""
+def _look_at_tail(source: Input, head: Scan, size: int) -> Iterator[_Look]:
+    """Yield a sample of a large object which shows its last members too, if they are seen in *size* bytes of the tail.
+
+    They may decide where the head does not, and cost no pass over what is between (design.md, speed). That the tail is
+    that of another line cannot always be seen; reading then says what is wrong with the first one.
+    """
+    if source.size is None or source.size <= STAGES[-1]:
+        return
+    tail = source.tail(size)
+    last = None if tail is None else last_members(tail)
     first: dict[str, Json] = head.records[0]
-    for size in STAGES:
-        tail = source.tail(size)
-        last = last_members(tail) if tail is not None else None
-        if not last:
-            continue
-        # A member that stands in both, with two values, is repeated, or the tail is that of another line.
-        if any(key in first and first[key] != value for key, value in last.items()):
-            return
+    # A member that stands in both with two values is repeated, or that of another line: only the whole input tells.
+    if last and all(first.get(key, value) == value for key, value in last.items()):
         members = dict(islice((first | last).items(), MAX_MEMBERS))
         yield _Look(_sample(source, head._replace(records=[members], complete=False)))
 

@@ -5,9 +5,12 @@ The formats here are stand-ins with the rules of detection.md 3: the hub is test
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -25,6 +28,7 @@ from hub.detection import (
 )
 from hub.errors import InvalidDocument, Json, Problem
 from hub.hookspecs import Detection, FormatInfo, Sample
+from hub.source import Source
 
 # Stand-ins for formats
 
@@ -450,10 +454,8 @@ class TestWorkedExamples:
         """Example 19: a large file whose marker comes last is decided, from its tail where there is one."""
         text = b'{"steps":["' + b"x" * 2_000_000 + b'"],"schema_version":"ATIF-v1.7"}'
         seekable, stream = Memory(text), Memory(text, has_tail=False)
-        heads = [("head", 64 * 1024), ("head", 1024 * 1024)]
-
         assert ("atif", 100) == found(seekable)[:2]
-        assert [*heads, ("tail", 64 * 1024)] == seekable.looks
+        assert [("head", 64 * 1024), ("tail", 64 * 1024)] == seekable.looks
         assert ("atif", 100) == found(stream)[:2]
         assert ("head", MAX_DETECT) == stream.looks[-1]
 
@@ -585,15 +587,15 @@ class TestNearMisses:
 
 class TestStages:
     def test_undecided_head(self) -> None:
-        """A head that does not decide is followed by a larger one, and that by the tail, twice, and everything."""
+        """A head that does not decide is followed by the tail, then by more of both, then by everything."""
         text = b'{"x":"' + b"x" * 3_000_000 + b'"}'
         memory, stub = Memory(text), Stub("stub", lambda _: None)
 
         assert "unknown format: an object with" in message(memory, stub)
         assert [
             ("head", 64 * 1024),
-            ("head", 1024 * 1024),
             ("tail", 64 * 1024),
+            ("head", 1024 * 1024),
             ("tail", 1024 * 1024),
             ("head", MAX_DETECT),
         ] == memory.looks
@@ -619,7 +621,7 @@ class TestStages:
         assert "a" == found(clear, sure("a", 85)).format
         assert "a" == found(unclear, sure("a", 84)).format
         assert 1 == len(clear.looks)
-        assert [("head", 64 * 1024), ("head", 1024 * 1024)] == unclear.looks
+        assert ("head", 1024 * 1024) == unclear.looks[-1]
 
     def test_two_that_are_clear(self) -> None:
         """Two candidates that are sure do not decide from a head, and may when more is seen."""
@@ -750,6 +752,13 @@ class TestTail:
         memory = source({"a": [BIG, BIG]}, T)
 
         assert 'unknown format: JSON Lines with "a"' in refused(memory)[0].message
+
+    def test_small_file(self) -> None:
+        """A file that the second head holds is looked at as a whole rather than from its end."""
+        memory = source({"a": ["x" * 100_000], "schema_version": "ATIF-v1.7"})
+
+        assert "atif" == found(memory).format
+        assert [("head", 64 * 1024), ("head", 1024 * 1024)] == memory.looks
 
     def test_no_object(self) -> None:
         """An array has no tail to look at."""
@@ -993,6 +1002,51 @@ class TestDirectory:
         assert [(256, True), (256, False)] == [
             (len(one.records), one.complete) for one in stub.samples
         ]
+
+
+class TestSource:
+    """Inputs as `hub.source` opens them: detection.md 2, step 1."""
+
+    TEXT = json.dumps(T).encode()
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            TEXT,
+            b"\xef\xbb\xbf" + TEXT,
+            gzip.compress(TEXT),
+            TEXT.decode().encode("utf-16"),
+            TEXT.decode().encode("utf-32"),
+            bz2.compress(b"\xef\xbb\xbf" + TEXT),
+        ],
+    )
+    def test_encodings(self, tmp_path: Path, data: bytes) -> None:
+        """Example 12: compression and byte-order marks are opened first, whatever the name says."""
+        path = tmp_path / "x.json"
+        path.write_bytes(data)
+
+        assert ("atif", 100) == detect(Source.open(path), formats(*INSTALLED))[:2]
+
+    def test_tail_of_a_file(self, tmp_path: Path) -> None:
+        """A large file is decided by its end; its compressed form by all of it."""
+        text = b'{"steps":["' + b"x" * 2_000_000 + b'"],"schema_version":"ATIF-v1.7"}'
+        plain, packed = tmp_path / "plain.json", tmp_path / "packed.json"
+        plain.write_bytes(text)
+        packed.write_bytes(gzip.compress(text))
+
+        assert "atif" == detect(Source.open(plain), formats(ATIF), max_detect=1_500_000).format
+        assert "atif" == detect(Source.open(packed), formats(ATIF)).format
+        with pytest.raises(InvalidDocument, match="undecided within 1500000 bytes"):
+            detect(Source.open(packed), formats(ATIF), max_detect=1_500_000)
+
+    def test_directory(self, tmp_path: Path) -> None:
+        """A directory is asked for by the paths of its files."""
+        (tmp_path / "a").mkdir()
+        (tmp_path / "a" / "trajectory.json").write_bytes(b"{}")
+        stub = _claims("ale")
+
+        assert claim(Source.open(tmp_path), formats(stub)) is not None
+        assert ["a/trajectory.json"] == stub.samples[0].records
 
 
 class TestSecondOpinion:
