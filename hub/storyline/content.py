@@ -5,14 +5,27 @@ Source: storyline.md 4.5.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
-from urllib.parse import urlsplit
 
 from hub.errors import Json
 from hub.json import compact
 
-TEXT_TYPES = frozenset({"text", "input_text", "output_text"})
+Key = Literal["path", "url", "data"]
+
+_TEXT_MEMBERS = {
+    "text": "text",
+    "input_text": "text",
+    "output_text": "text",
+    "refusal": "refusal",
+}
+"""Types of text parts, with the member that holds the text."""
+
+_ALE_PAYLOADS: dict[Json, Key] = {"path": "path", "url": "url", "base64": "data"}
+"""Types of ALE's images, with the member that holds the payload."""
+
+_DATA_URL = re.compile(r"data:([^;,]*)").match
 
 MEDIA_TYPES = {
     ".png": "image/png",
@@ -27,15 +40,26 @@ class Part(NamedTuple):
     """One content part, whatever its spelling. No payload is split, joined or decoded; no file is opened."""
 
     kind: Literal["text", "image", "audio", "other"]
-    text: str = ""
-    """Of a text part its text; of any other kind the compact JSON text of the element."""
-    key: Literal["path", "url", "data"] | None = None
+    element: Json
+    """The part as it is spelled."""
+    key: Key | None = None
     """The member under which the payload stands: `path`, `url`, or `data` for inline base64."""
     payload: str | None = None
     """As it is spelled: a path, a URL (also a `data:` URL), or raw base64."""
     media_type: str | None = None
     """The one that is given, else that of a `data:` URL, else by suffix; None: unknown."""
     alt_text: str | None = None
+    """Description of an image."""
+
+    @property
+    def text(self) -> str:
+        """The text of a text part; the compact JSON text of any other."""
+        if self.kind != "text":
+            return compact(self.element)
+        if isinstance(self.element, str):
+            return self.element
+        text: str = self.element[_TEXT_MEMBERS[self.element["type"]]]
+        return text
 
     @property
     def location(self) -> str | None:
@@ -64,79 +88,72 @@ def part(element: Json) -> Part:
     """Return *element* of a list of parts as a part."""
     if isinstance(element, str):
         return Part("text", element)
-    if isinstance(element, dict):
-        kind = element.get("type")
-        if kind in TEXT_TYPES and isinstance(element.get("text"), str):
-            return Part("text", element["text"])
-        if kind == "refusal" and isinstance(element.get("refusal"), str):
-            return Part("text", element["refusal"])
-        media = _media(kind, element)
-        if media is not None:
-            return media
-    return Part("other", compact(element))
+    kind = element.get("type") if isinstance(element, dict) else None
+    if not isinstance(kind, str):
+        return Part("other", element)
+    if kind in _TEXT_MEMBERS and isinstance(element.get(_TEXT_MEMBERS[kind]), str):
+        return Part("text", element)
+    return _image(kind, element) or _audio(kind, element) or Part("other", element)
 
 
-def _media(kind: Json, element: dict[str, Json]) -> Part | None:
-    """Return an image or audio part, by the shapes of storyline.md 4.5."""
+def _image(kind: str, element: dict[str, Json]) -> Part | None:
     if kind == "image":
         source, image = element.get("source"), element.get("image")
         if isinstance(source, dict):
-            return _from_source(element, source, ("path", "url", "data"))
-        if isinstance(image, dict):
-            named = {"path": "path", "url": "url", "base64": "data"}.get(image.get("type", "path"))
-            return None if named is None else _from_source(element, image, (named,))
-        return None
-    if kind in ("image_url", "input_image"):
+            return _image_of_source(element, source)
+        if isinstance(image, dict) and isinstance(form := image.get("type"), str):
+            key = _ALE_PAYLOADS.get(form)
+            return None if key is None else _media("image", element, image, key)
+    elif kind in ("image_url", "input_image"):
         url = element.get("image_url")
-        url = url.get("url") if isinstance(url, dict) and kind == "image_url" else url
-        return _image(element, "url", url, None) if isinstance(url, str) else None
-    if kind == "audio" and isinstance(element.get("source"), dict):
-        found = _from_source(element, element["source"], ("path",))
-        return None if found is None else found._replace(kind="audio")
-    if kind == "input_audio" and isinstance(element.get("input_audio"), dict):
-        audio = element["input_audio"]
-        data, name = audio.get("data"), audio.get("format")
-        if isinstance(data, str) and isinstance(name, str):
-            return Part("audio", compact(element), "data", data, f"audio/{name}")
+        holder = url if isinstance(url, dict) and kind == "image_url" else {"url": url}
+        return _media("image", element, holder, "url")
     return None
 
 
-def _from_source(
-    element: dict[str, Json], source: dict[str, Json], keys: tuple[str, ...]
+def _image_of_source(element: dict[str, Json], source: dict[str, Json]) -> Part | None:
+    """Return an image as ATIF (a path) or Anthropic (a URL, base64) spells it."""
+    if source.get("type") == "base64":
+        return _media("image", element, source, "data")
+    return _media("image", element, source, "path") or _media("image", element, source, "url")
+
+
+def _audio(kind: str, element: dict[str, Json]) -> Part | None:
+    source, audio = element.get("source"), element.get("input_audio")
+    if kind == "audio" and isinstance(source, dict):
+        return _media("audio", element, source, "path")
+    if kind == "input_audio" and isinstance(audio, dict) and isinstance(audio.get("format"), str):
+        holder = {"data": audio.get("data"), "media_type": f"audio/{audio['format']}"}
+        return _media("audio", element, holder, "data")
+    return None
+
+
+def _media(
+    kind: Literal["image", "audio"], element: dict[str, Json], holder: dict[str, Json], key: Key
 ) -> Part | None:
-    for key in keys:
-        payload = source.get(key)
-        if isinstance(payload, str):
-            found = _image(element, key, payload, source.get("media_type"))
-            alt_text = source.get("alt_text")
-            if found.alt_text is None and isinstance(alt_text, str):
-                return found._replace(alt_text=alt_text)
-            return found
-    return None
+    """Return the part whose payload stands in *holder* under *key*; None if none stands there."""
+    payload = holder.get(key)
+    if not isinstance(payload, str):
+        return None
+    given = holder.get("media_type")
+    media_type = given if isinstance(given, str) else _media_type(payload, key)
+    descriptions = (element.get("alt_text"), holder.get("alt_text")) if kind == "image" else ()
+    alt_text = next((text for text in descriptions if isinstance(text, str)), None)
+    return Part(kind, element, key, payload, media_type, alt_text)
 
 
-def _image(element: dict[str, Json], key: str, payload: str, media_type: Json) -> Part:
-    alt_text = element.get("alt_text")
-    return Part(
-        "image",
-        compact(element),
-        key,  # type: ignore[arg-type]  # one of the three, by the callers
-        payload,
-        media_type if isinstance(media_type, str) else media_type_of(payload),
-        alt_text if isinstance(alt_text, str) else None,
-    )
+def _media_type(payload: str, key: Key) -> str | None:
+    is_raw = key == "data" and not payload.startswith("data:")
+    return None if is_raw else media_type_of(payload)
 
 
 def media_type_of(location: str) -> str | None:
-    """Return the media type that a `data:` URL names, or that the suffix of a path or URL stands for."""
-    if location.startswith("data:"):
-        named = location[5:].split(",", 1)[0].split(";", 1)[0]
-        return named or None
-    try:
-        path = (
-            urlsplit(location).path if "://" in location else location.split("?")[0].split("#")[0]
-        )
-    except ValueError:
-        return None
+    """Return the media type that a `data:` URL names, or that the suffix of a path or URL path stands for."""
+    data = _DATA_URL(location)
+    if data is not None:
+        return data[1] or None
+    bare = location.partition("?")[0].partition("#")[0]
+    _, is_url, rest = bare.partition("://")
+    path = rest.partition("/")[2] if is_url else bare
     dot = path.rfind(".")
     return MEDIA_TYPES.get(path[dot:].lower()) if dot >= 0 else None

@@ -77,23 +77,14 @@ def document_prompt_turns(storyline: Storyline) -> list[PromptTurn]:
 
 def turn_prompt_turns(storyline: Storyline) -> Iterator[tuple[Turn, list[PromptTurn]]]:
     """Yield each turn with the turns that say its own prompt, to stand directly before it: storyline.md 4.2."""
-    document = prompt_pair(storyline.prompt)
-    in_force = document
+    in_force = prompt_pair(storyline.prompt)
     for turn in storyline.turns:
+        before, in_force = in_force, effective_prompt(storyline, turn)
         if turn.prompt is None:
-            in_force = document
             yield turn, []
             continue
-        pair = prompt_pair(turn.prompt)
-        yield (
-            turn,
-            [
-                PromptTurn(source, text)
-                for source, text, before in zip(("system", "user"), pair, in_force, strict=True)
-                if text and text != before
-            ],
-        )
-        in_force = pair
+        said = zip(("system", "user"), in_force, before, strict=True)
+        yield turn, [PromptTurn(source, text) for source, text, old in said if text and text != old]
 
 
 def visible_results(turn: Turn) -> list[dict[str, Json]]:
@@ -104,18 +95,15 @@ def visible_results(turn: Turn) -> list[dict[str, Json]]:
     """
     shown = observed_results(turn)
     calls = [call for call in turn.tool_calls or () if call.result is not None]
-    if calls:
-        named = {
-            result.get("source_call_id")
-            for result in shown
-            if _is_text(result.get("source_call_id"))
-        }
-        shown = shown + [
-            {"source_call_id": call.tool_call_id, "content": call.result}
-            for call in calls
-            if call.tool_call_id not in named
-        ]
-    return shown
+    if not calls:
+        return shown
+    references = (result.get("source_call_id") for result in shown)
+    answered = {reference for reference in references if isinstance(reference, str)}
+    return shown + [
+        {"source_call_id": call.tool_call_id, "content": call.result}
+        for call in calls
+        if call.tool_call_id not in answered
+    ]
 
 
 def observed_results(turn: Turn) -> list[dict[str, Json]]:
@@ -127,7 +115,3 @@ def observed_results(turn: Turn) -> list[dict[str, Json]]:
     if not isinstance(results, list):
         return [{"content": observation}]
     return [result if isinstance(result, dict) else {"content": result} for result in results]
-
-
-def _is_text(value: Json) -> bool:
-    return isinstance(value, str)

@@ -5,8 +5,9 @@ Source: storyline.md 8.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from attrs import Factory, define
 
@@ -34,40 +35,71 @@ class Families:
 
 def families(storylines: Sequence[Storyline]) -> Families:
     """Return the trees that `child_ids` make of *storylines*; nesting depth is not bounded by recursion."""
-    positions: dict[str, list[int]] = defaultdict(list)
-    for position, storyline in enumerate(storylines):
-        positions[storyline.document_id].append(position)
+    batch = _Batch(storylines)
     claimed = {child for storyline in storylines for child in storyline.child_ids or ()}
-    placed: set[int] = set()
     result = Families()
-
-    def place(root: int) -> None:
-        placed.add(root)
-        member = Member(storylines[root])
-        result.roots.append(member)
-        # A stack of open members, each with the rest of its children: depth-first, in `children` order.
-        stack = [(member, root, iter(enumerate(member.storyline.child_ids or ())))]
-        while stack:
-            parent, parent_position, children = stack[-1]
-            index, child_id = next(children, (None, ""))
-            if index is None:
-                stack.pop()
-                continue
-            free = [one for one in positions.get(child_id, ()) if one not in placed]
-            if not free:
-                result.missing.append((parent.storyline, index))
-                continue
-            position = next((one for one in free if one > parent_position), free[0])
-            placed.add(position)
-            child = Member(storylines[position])
-            parent.children.append(child)
-            stack.append((child, position, iter(enumerate(child.storyline.child_ids or ()))))
-
     for position, storyline in enumerate(storylines):
-        if position not in placed and storyline.document_id not in claimed:
-            place(position)
+        if storyline.document_id not in claimed:
+            batch.take(position)
+            result.roots.append(_family(batch, position, result))
     for position, storyline in enumerate(storylines):
-        if position not in placed:
+        if batch.is_free(position):
+            batch.take(position)
             result.cyclic.append(storyline)
-            place(position)
+            result.roots.append(_family(batch, position, result))
     return result
+
+
+class _Batch:
+    """The Storylines that have no place yet."""
+
+    def __init__(self, storylines: Sequence[Storyline]) -> None:
+        self.storylines = storylines
+        self._free: dict[str, list[int]] = defaultdict(list)
+        """Positions by document id, each list sorted."""
+        for position, storyline in enumerate(storylines):
+            self._free[storyline.document_id].append(position)
+
+    def is_free(self, position: int) -> bool:
+        free = self._free[self.storylines[position].document_id]
+        index = bisect_left(free, position)
+        return index < len(free) and free[index] == position
+
+    def take(self, position: int) -> None:
+        free = self._free[self.storylines[position].document_id]
+        del free[bisect_left(free, position)]
+
+    def take_child(self, document_id: str, parent: int) -> int | None:
+        """Take the first free Storyline of *document_id* behind *parent*, else the first one; None if none is free."""
+        free = self._free.get(document_id)
+        if not free:
+            return None
+        index = bisect_right(free, parent)
+        return free.pop(index if index < len(free) else 0)
+
+
+def _family(batch: _Batch, position: int, result: Families) -> Member:
+    """Return the Storyline at *position* with everything that nests in it; it is taken already."""
+    root = Member(batch.storylines[position])
+    # Open members, each with its position and the rest of its children: depth-first, in `children` order.
+    stack: list[tuple[Member, int, Iterator[tuple[int, str]]]] = []
+
+    def open_member(member: Member, position: int) -> None:
+        stack.append((member, position, iter(enumerate(member.storyline.child_ids or ()))))
+
+    open_member(root, position)
+    while stack:
+        parent, parent_position, children = stack[-1]
+        listed = next(children, None)
+        if listed is None:
+            stack.pop()
+            continue
+        index, child_id = listed
+        child_position = batch.take_child(child_id, parent_position)
+        if child_position is None:
+            result.missing.append((parent.storyline, index))
+            continue
+        child = Member(batch.storylines[child_position])
+        parent.children.append(child)
+        open_member(child, child_position)
+    return root

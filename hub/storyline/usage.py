@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hub.errors import Json
+from hub.storyline.calls import INTEGERS
 
 CACHE_READS = ("cache_read_tokens", "cache_read_input_tokens")
 CACHE_WRITES = ("cache_creation_tokens", "cache_creation_input_tokens")
@@ -18,7 +19,7 @@ def integer(metrics: Json, names: Iterable[str]) -> int | None:
     """Return the first integer of *metrics* under *names*; a name `a.b` is a member of a member."""
     for name in names:
         value = _member(metrics, name)
-        if type(value) is int:
+        if type(value) is int and value in INTEGERS:
             return value
     return None
 
