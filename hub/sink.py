@@ -12,7 +12,7 @@ import re
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
@@ -163,6 +163,7 @@ class _Documents:
         self._count = 0
         self._held: bytes | None = None
         """The text of the first document, until it is known whether it is the only one."""
+        self._end = b""
         self._elements = 0
 
     def add(self, document: Json | bytes) -> None:
@@ -172,21 +173,27 @@ class _Documents:
             UsageError: the container does not hold it.
         """
         self._count += 1
-        if self._count > 1 and self._container == "object":
-            raise UsageError("more than one document; array, lines and dir hold several")
-        if self._container not in ("lines", "object") and isinstance(document, bytes):
+        if isinstance(document, bytes) and self._container in ("array", None):
             if self._container == "array" or self._count > 1:
                 raise UsageError(
                     "documents that are no JSON do not fit into an array; dir holds them"
                 )
             self._container = "object"
-        text = _text(document, indent=self._container != "lines", sort_keys=self._sort_keys)
         if self._container == "lines":
-            self._write(_ended(text))
-        elif self._container == "array":
+            self._write(_text(document, indent=False, sort_keys=self._sort_keys))
+            self._write(b"\n")
+        elif self._count > 1 and self._container == "object":
+            raise UsageError("more than one document; array, lines and dir hold several")
+        else:
+            self._add_indented(document)
+
+    def _add_indented(self, document: Json | bytes) -> None:
+        text = _text(document, sort_keys=self._sort_keys)
+        if self._container == "array":
             self._element(text)
         elif self._held is None:
             self._held = text
+            self._end = b"" if isinstance(document, bytes) else b"\n"
         else:
             self._container = "array"
             self._element(self._held)
@@ -200,7 +207,8 @@ class _Documents:
             UsageError: there is no document for the object.
         """
         if self._held is not None:
-            self._write(_ended(self._held))
+            self._write(self._held)
+            self._write(self._end)
         elif self._container == "object":
             raise UsageError("no document; an object holds one")
         elif self._container != "lines":
@@ -218,11 +226,30 @@ def _text(document: Json | bytes, *, indent: bool = True, sort_keys: bool = Fals
     return dumps(document, indent=indent, sort_keys=sort_keys)
 
 
-def _ended(text: bytes) -> bytes:
-    return text if text.endswith(b"\n") else text + b"\n"
-
-
 # Targets
+
+
+class _File:
+    """One file under way, compressed if its name says so."""
+
+    def __init__(self, staging: Staging, name: str) -> None:
+        self._name = name
+        self._packer = compressor(name)
+        self._file = staging.create(name)
+
+    def write(self, data: bytes) -> None:
+        with system_errors(self._name):
+            self._file.write(data if self._packer is None else self._packer.compress(data))
+
+    def complete(self) -> None:
+        with system_errors(self._name):
+            if self._packer is not None:
+                self._file.write(self._packer.flush())
+            complete(self._file)
+
+    def close(self) -> None:
+        with suppress(OSError):
+            self._file.close()
 
 
 class _FileSink(Sink):
@@ -235,12 +262,11 @@ class _FileSink(Sink):
         staging.check(name)
         self._name = name
         self._staging = staging
-        self._packer = compressor(name)
         self._documents = _Documents(self._put, container, sort_keys=sort_keys)
-        self._file: BinaryIO | None = None
+        self._file: _File | None = None
 
     def __enter__(self) -> Self:
-        self._file = self._staging.create(self._name)
+        self._file = _File(self._staging, self._name)
         return self
 
     def write(
@@ -251,28 +277,23 @@ class _FileSink(Sink):
         for path, data in attachments:
             self._staging.write(safe_name(path), data)
 
+    def _put(self, data: bytes) -> None:
+        if self._file is None:
+            raise ValueError("a sink is written to inside its `with`")
+        self._file.write(data)
+
     def _commit(self) -> None:
         self._documents.end()
         if self._file is not None:
-            with system_errors(self._name):
-                if self._packer is not None:
-                    self._file.write(self._packer.flush())
-                complete(self._file)
-                self._file.close()
+            self._file.complete()
+            self._file.close()
         self._staging.commit()
         self.outputs = self._staging.paths
 
     def _discard(self) -> None:
         if self._file is not None:
-            with suppress(OSError):
-                self._file.close()
+            self._file.close()
         self._staging.discard()
-
-    def _put(self, data: bytes) -> None:
-        if self._file is None:
-            raise ValueError("a sink is written to inside its `with`")
-        with system_errors(self._name):
-            self._file.write(data if self._packer is None else self._packer.compress(data))
 
 
 class _DirectorySink(Sink):
@@ -292,11 +313,11 @@ class _DirectorySink(Sink):
     ) -> None:
         self._count += 1
         path = self._unique(safe_name(name or f"document-{self._count}.json"))
-        data = _ended(_text(document, sort_keys=self._sort_keys))
-        packer = compressor(path)
-        self._staging.write(
-            path, data if packer is None else packer.compress(data) + packer.flush()
-        )
+        with closing(_File(self._staging, path)) as file:
+            documents = _Documents(file.write, "object", sort_keys=self._sort_keys)
+            documents.add(document)
+            documents.end()
+            file.complete()
         for beside, attached in attachments:
             self._staging.write(
                 posixpath.join(posixpath.dirname(path), safe_name(beside)), attached
