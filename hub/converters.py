@@ -29,6 +29,7 @@ from cattrs.gen import (
 from hub import pointer as pointers
 from hub.errors import MISSING, Json, Problem, Rule
 from hub.storyline import rules
+from hub.storyline.calls import GREATEST, LEAST
 from hub.storyline.model import Env, Llm, Residuals, Task, TaskResult, Timestamp
 from hub.storyline.times import is_timestamp
 
@@ -196,12 +197,9 @@ def _exactly(value: Json, kind: type) -> Json:
 
 
 def _integer(value: Json, _: Any) -> int:
-    if type(value) is int and _LEAST <= value <= _LARGEST:
+    if type(value) is int and LEAST <= value <= GREATEST:
         return value
     raise Refused(rules.TYPE, value, "an integer")
-
-
-_LEAST, _LARGEST = -(2**63), 2**63 - 1
 
 
 def _object(value: Json, _: Any) -> dict[str, Json]:

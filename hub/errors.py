@@ -90,13 +90,19 @@ def show(value: Json) -> str:
         import json
 
         text = json.dumps(value[: SHOWN_CHARACTERS + 1], ensure_ascii=False)
-        text = text.encode("utf-8", "backslashreplace").decode()
-        return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
+        return _cut(text.encode("utf-8", "backslashreplace").decode())
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    text = (
-        str(value) if not isinstance(value, int) or value.bit_length() < 256 else "a huge integer"
-    )
+    if isinstance(value, int) and value.bit_length() > LARGE_BITS:
+        return "a huge integer"
+    return _cut(str(value))
+
+
+LARGE_BITS = 256
+"""Of the integers that are shown; Python is slow to print large ones, and refuses very large ones."""
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 

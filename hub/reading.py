@@ -11,7 +11,7 @@ from typing import Generic, TypeVar
 from attrs import Factory, define
 
 from hub.envelope import Envelope
-from hub.errors import Json, Problem, Rule
+from hub.errors import Json, Problem, Rule, show
 from hub.storyline.times import Zone, is_timestamp, with_zone
 
 T = TypeVar("T")
@@ -74,25 +74,21 @@ class Document(Generic[T]):
         Source: storyline.md 6.4.
         """
         if value is None or is_timestamp(value, numbers=numbers):
-            known: str | int | float | None = value
-            return known
+            time: str | int | float | None = value
+            return time
         self.residuals[pointer] = value
-        zoned = with_zone(value, self.record.zone) if self.record.zone is not None else None
+        zone = self.record.zone
+        zoned = None if zone is None else with_zone(value, zone)
         if zoned is not None:
-            self.problems.append(
-                rule.at(
-                    pointer, value, message=f"no offset in {value!r}, assumed {self.record.zone}"
-                )
-            )
+            message = f"no offset in {show(value)}, assumed {zone}"
+            self.problems.append(rule.at(pointer, value, message=message))
             return zoned
-        hint = (
-            ""
-            if self.record.zone is not None or not with_zone(value, UTC)
-            else "; --assume-timezone ZONE reads it"
-        )
         problem = rule.at(pointer, value)
-        self.problems.append(problem._replace(message=problem.message + hint))
+        if zone is None and with_zone(value, _SOME_ZONE) is not None:
+            hint = "--assume-timezone ZONE reads it"
+            problem = problem._replace(message=f"{problem.message}; {hint}")
+        self.problems.append(problem)
         return None
 
 
-UTC = Zone("UTC")
+_SOME_ZONE = Zone("+00:00")

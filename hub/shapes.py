@@ -36,10 +36,13 @@ _NAMES = {
 }
 
 
+DeviationKind = Literal["unknown", "type", "null", "missing"]
+
+
 class Deviation(NamedTuple):
     """A member that is not as the shape says."""
 
-    kind: Literal["unknown", "type", "null", "missing"]
+    kind: DeviationKind
     """Undeclared key; wrong JSON type; `null` where the shape has none; required and not there."""
     key: str
     value: Json
@@ -57,7 +60,7 @@ class Shape:
     ) -> None:
         self.name = name
         self.types = dict(types_)
-        """Allowed Python types by key; None: any JSON value."""
+        """Allowed Python types by key; None: any JSON value. A number may be any integer, an integer has 64 bits."""
         self.required = required
 
     @classmethod
@@ -78,7 +81,9 @@ class Shape:
             if allowed is None:
                 continue
             kind = type(member)
-            if kind not in allowed or (kind is int and not LEAST <= member <= GREATEST):
+            if kind not in allowed:
+                return False
+            if kind is int and not LEAST <= member <= GREATEST and float not in allowed:
                 return False
         return self.required <= value.keys()
 
@@ -105,7 +110,10 @@ class Shape:
         if allowed is None:
             return True
         kinds = set(map(type, members))
-        return kinds <= allowed and (int not in kinds or all(map(_is_in_range, members)))
+        if int not in kinds:
+            return kinds <= allowed
+        integers = [one for one in members if type(one) is int]
+        return kinds <= allowed and LEAST <= min(integers) and max(integers) <= GREATEST
 
     def deviations(self, value: Mapping[str, Json]) -> Iterator[Deviation]:
         """Yield what is not as the shape says: members in their order, then required ones that are missing."""
@@ -116,10 +124,9 @@ class Shape:
             allowed = self.types[key]
             if allowed is None:
                 continue
-            if type(member) not in allowed or not _is_in_range(member):
-                yield Deviation(
-                    "null" if member is None else "type", key, member, self.expected(key)
-                )
+            if type(member) not in allowed or not (float in allowed or _is_in_range(member)):
+                kind: DeviationKind = "null" if member is None else "type"
+                yield Deviation(kind, key, member, self.expected(key))
         for key in self.types:
             if key in self.required and key not in value:
                 yield Deviation("missing", key, MISSING, self.expected(key))
@@ -149,11 +156,8 @@ def _json_types(hint: Any) -> frozenset[type] | None:
         return None
     if origin in (typing.Union, types.UnionType):
         members = [_json_types(one) for one in typing.get_args(hint)]
-        return (
-            None
-            if None in members
-            else frozenset().union(*(one for one in members if one is not None))
-        )
+        known = [one for one in members if one is not None]
+        return frozenset().union(*known) if len(known) == len(members) else None
     if origin is Literal:
         return frozenset(type(one) for one in typing.get_args(hint))
     if origin is not None:

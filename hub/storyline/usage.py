@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hub.errors import Json
-from hub.storyline.calls import INTEGERS
+from hub.storyline.calls import is_integer
 
 CACHE_READS = ("cache_read_tokens", "cache_read_input_tokens")
 CACHE_WRITES = ("cache_creation_tokens", "cache_creation_input_tokens")
@@ -18,8 +18,8 @@ DURATIONS = ("latency_ms", "duration_ms", "llm_infer_ms", "total_latency_ms", "e
 def integer(metrics: Json, names: Iterable[str]) -> int | None:
     """Return the first integer of *metrics* under *names*; a name `a.b` is a member of a member."""
     for name in names:
-        value = _member(metrics, name)
-        if type(value) is int and value in INTEGERS:
+        value: Json = _member(metrics, name)
+        if is_integer(value):
             return value
     return None
 
