@@ -323,7 +323,7 @@ def _open(input: Input, **settings: Json) -> Source:
     if settings.get("assume_timezone") is not None:
         from hub.storyline.times import Zone
 
-        settings["zone"] = Zone(settings.pop("assume_timezone"))
+        settings["zone"] = Zone.named(settings.pop("assume_timezone"))
     else:
         settings.pop("assume_timezone", None)
     return Source.open(os.fspath(input), **settings)

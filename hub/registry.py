@@ -211,13 +211,16 @@ class Formats(Mapping[str, Format]):
         return next((error for error in found if error is not None), None)
 
     def add_file(self, path: str) -> Format:
-        """Load the one-file plugin at *path* (`--plugin path.py`) and return its format.
+        """Load the one-file plugin at *path* (`--plugin path.py`), once, and return its format.
 
         Raises:
             FormatError: the file cannot be loaded, or its id is taken.
         """
         from importlib.util import module_from_spec, spec_from_file_location
 
+        known = next((point for point in self._points if point.distribution == path), None)
+        if known is not None:
+            return self[known.id]
         name = f"hub_plugin_{len(self._points)}_{os.path.basename(path).partition('.')[0]}"  # noqa: PTH119
         spec = spec_from_file_location(name, path)
         if spec is None or spec.loader is None or not os.path.isfile(path):  # noqa: PTH113

@@ -69,9 +69,10 @@ def error_status(error: BaseException, name: str | None = None) -> int:
     if isinstance(error, InvalidDocument):
         say_problems(error.problems, error.name or name)
         return error.exit_status
-    prefix = f"hub: {name}: " if name else "hub: "
+    prefix = f"hub: {name}: " if name and not str(error).startswith(name) else "hub: "
     if isinstance(error, HubError):
-        say(f"{prefix}{error}")
+        if error.exit_status:
+            say(f"{prefix}{error}")
         return error.exit_status
     if isinstance(error, OSError):
         target = f"{error.filename}: " if error.filename is not None else ""

@@ -1,0 +1,390 @@
+"""The command line, with the hub's own format and a one-file plugin: no other format need be installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from hub.cli.app import run
+
+TOYS = Path(__file__).parent / "toys"
+
+STORY = {
+    "schema_version": "storyline/v1",
+    "session": "s",
+    "agent": {"id": "a"},
+    "turns": [{"id": 1, "src": "user", "msg": "hi"}],
+}
+BROKEN = {
+    **STORY,
+    "turns": [{"id": 1, "src": "", "msg": "hi"}, {"id": 1, "src": "user", "msg": ""}],
+}
+
+BROKEN_LINES = """\
+{file}: /turns/0/src: fatal: expected a non-empty string, found "" [storyline.source]
+{file}: /turns/1/id: fatal: expected an id that no earlier turn has, found 1 [storyline.turn-id]
+"""
+
+
+class Outcome(NamedTuple):
+    """What one run of the program did."""
+
+    status: int
+    out: str
+    err: str
+
+
+Hub = Callable[..., Outcome]
+
+
+@pytest.fixture
+def hub(capfd: pytest.CaptureFixture[str]) -> Hub:
+    """Run the program in this process."""
+
+    def call(*arguments: str | Path) -> Outcome:
+        status = run([str(argument) for argument in arguments])
+        captured = capfd.readouterr()
+        return Outcome(status, captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Path:
+    """A valid Storyline file."""
+    return written(tmp_path / "run.json", STORY)
+
+
+def written(path: Path, *values: object) -> Path:
+    """Write *values* to *path*, one JSON line each, and return it."""
+    path.write_text("".join(json.dumps(value) + "\n" for value in values))
+    return path
+
+
+class TestProgram:
+    def test_every_level_has_help(self, hub: Hub) -> None:
+        """`--help` explains the program and each of its commands."""
+        for command in (
+            (),
+            ("detect",),
+            ("convert",),
+            ("validate",),
+            ("formats",),
+            ("plugins",),
+            ("plugins", "doctor"),
+        ):
+            status, out, err = hub(*command, "--help")
+            assert (0, "") == (status, err)
+            assert out.startswith(f"Usage: hub {' '.join(command)}".rstrip())
+
+    def test_without_arguments(self, hub: Hub) -> None:
+        """Without arguments the program shows its help and counts that as misuse."""
+        status, out, err = hub()
+        assert 2 == status
+        assert "Usage: hub [OPTIONS] COMMAND" in out + err
+
+    def test_version(self, hub: Hub) -> None:
+        """`--version` names the distribution and its version."""
+        assert (0, "storyline-hub 0.1.0\n", "") == hub("--version")
+
+    def test_misuse(self, hub: Hub, story: Path) -> None:
+        """An unknown command, an unknown option and a missing one are misuse: exit status 2."""
+        for arguments in (
+            ["frobnicate"],
+            ["detect", "--frobnicate", str(story)],
+            ["convert", str(story)],
+        ):
+            status, out, err = hub(*arguments)
+            assert (2, "") == (status, out)
+            assert "Error" in err
+
+    def test_module(self, story: Path) -> None:
+        """`python -m hub` is the same program."""
+        done = subprocess.run(
+            [sys.executable, "-m", "hub", "detect", story],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (
+            0,
+            f'{story}: storyline storyline/v1 (100): schema_version "storyline/v1" at /\n',
+        ) == (
+            done.returncode,
+            done.stdout,
+        )
+
+    def test_reader_that_goes_away(self, tmp_path: Path) -> None:
+        """A closed pipe behind standard output is no error and shows no trace."""
+        many = written(
+            tmp_path / "many.jsonl", *({**STORY, "session": str(n)} for n in range(5000))
+        )
+        command = (
+            f"{sys.executable} -m hub convert {many} --to storyline --container lines | head -n 1"
+        )
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+        assert 1 == done.stdout.count("\n")
+        assert "Traceback" not in done.stderr
+        assert "Error" not in done.stderr
+
+
+class TestDetect:
+    def test_line(self, hub: Hub, story: Path) -> None:
+        """A file gives one line: format, version, score and why."""
+        line = f'{story}: storyline storyline/v1 (100): schema_version "storyline/v1" at /\n'
+        assert (0, line, "") == hub("detect", story)
+
+    def test_json(self, hub: Hub, story: Path) -> None:
+        """`--json` gives one JSON object a file."""
+        status, out, err = hub("detect", "--json", story)
+        assert (0, "") == (status, err)
+        assert {
+            "file": str(story),
+            "format": "storyline",
+            "version": "storyline/v1",
+            "variant": None,
+            "confidence": 100,
+            "reason": 'schema_version "storyline/v1" at /',
+            "others": [],
+            "problems": [],
+        } == json.loads(out)
+
+    def test_unknown(self, hub: Hub, tmp_path: Path) -> None:
+        """A file of no known format is exit status 1, with what it looks like and what to do."""
+        file = written(tmp_path / "x.json", {"name": "x", "scripts": {}})
+        status, out, err = hub("detect", file)
+        assert (1, "") == (status, out)
+        assert err.startswith(
+            f'{file}: fatal: unknown format: an object with "name", "scripts"; pass --from FORMAT'
+        )
+
+    def test_some_of_many(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """When some of several files fail, the others are complete and the exit status is 3."""
+        status, out, err = hub("detect", tmp_path / "none.json", story)
+        assert (3, 1) == (status, out.count("\n"))
+        assert "none.json: no such file or directory" in err
+
+    def test_directory(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """Of a directory each file is detected; what is none of ours is passed over with a line."""
+        (tmp_path / "notes.txt").write_text("not JSON")
+        status, out, err = hub("detect", tmp_path)
+        assert (
+            0,
+            f'{story}: storyline storyline/v1 (100): schema_version "storyline/v1" at /\n',
+        ) == (status, out)
+        assert err.startswith(f"{tmp_path / 'notes.txt'}: skipped: unknown format: a text")
+
+
+class TestConvert:
+    def test_standard_output(self, hub: Hub, story: Path) -> None:
+        """Without an output the result goes to standard output, and what was done to standard error."""
+        status, out, err = hub("convert", story, "--to", "storyline")
+        assert (0, STORY) == (status, json.loads(out))
+        assert "storyline -> storyline: 1 trajectory in 1 document\n" == err
+
+    def test_keys_are_sorted(self, hub: Hub, story: Path) -> None:
+        """A Storyline is written with sorted keys, indented by two spaces, and a line end."""
+        _, out, _ = hub("convert", story, "--to", "storyline")
+        assert out == json.dumps(STORY, indent=2, sort_keys=True) + "\n"
+
+    def test_output(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """`-o` writes a file, and says so."""
+        target = tmp_path / "out.json"
+        status, out, err = hub("convert", story, "--to", "storyline", "-o", target)
+        assert (0, "") == (status, out)
+        assert f"storyline -> storyline: 1 trajectory in 1 document in {target}\n" == err
+        assert STORY == json.loads(target.read_text())
+
+    def test_existing_output(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """An existing output is not replaced without `--force`."""
+        target = tmp_path / "out.json"
+        target.write_text("mine")
+        status, _, err = hub("convert", story, "--to", "storyline", "-o", target)
+        assert (2, "mine") == (status, target.read_text())
+        assert "--force" in err
+        assert 0 == hub("convert", story, "--to", "storyline", "-o", target, "--force").status
+        assert STORY == json.loads(target.read_text())
+
+    def test_output_is_the_input(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """The input is never written over, whatever name it goes by, also with `--force`."""
+        before = story.read_bytes()
+        os.link(story, tmp_path / "linked.json")
+        (tmp_path / "symbolic.json").symlink_to(story)
+        for name in ("run.json", "linked.json", "symbolic.json"):
+            status, _, err = hub(
+                "convert", story, "--to", "storyline", "--force", "-o", tmp_path / name
+            )
+            assert 2 == status
+            assert "input" in err
+        assert before == story.read_bytes()
+
+    def test_invalid_input(self, hub: Hub, tmp_path: Path) -> None:
+        """An input that falls short is exit status 1, with all problems, and nothing is written."""
+        file = written(tmp_path / "broken.json", BROKEN)
+        status, out, err = hub("convert", file, "--to", "storyline", "-o", tmp_path / "out.json")
+        assert (1, "", BROKEN_LINES.format(file=file)) == (status, out, err)
+        assert [file] == list(tmp_path.iterdir())
+
+    def test_skip(self, hub: Hub, tmp_path: Path) -> None:
+        """`--on-error skip` leaves broken records out, lists them, and ends with exit status 3."""
+        file = written(tmp_path / "some.jsonl", STORY, BROKEN, {**STORY, "session": "t"})
+        with file.open("a") as lines:
+            lines.write('{"schema_version": "storyl')
+        status, out, err = hub(
+            "convert", file, "--to", "storyline", "--on-error", "skip", "--container", "lines"
+        )
+        assert (3, ["s", "t"]) == (
+            status,
+            [json.loads(line)["session"] for line in out.splitlines()],
+        )
+        assert f"{file}: line 2 /turns/0/src: fatal" in err
+        assert f"{file}: line 4: fatal: the last line is cut [input.line-cut]" in err
+        assert "2 trajectories in 2 documents, 2 skipped" in err
+
+    def test_from_wins(self, hub: Hub, tmp_path: Path) -> None:
+        """`--from` wins over detection; when reading then fails, one line says what detection thinks."""
+        file = written(tmp_path / "log.json", {"title": "t", "entries": []})
+        plugin = TOYS / "log.py"
+        status, _, err = hub(
+            "convert", file, "--from", "storyline", "--to", "storyline", "--plugin", plugin
+        )
+        assert 1 == status
+        assert "[storyline.required]" in err
+
+    def test_unknown_format(self, hub: Hub, story: Path) -> None:
+        """An unknown target names the nearest formats; one that is not installed the package that has it."""
+        assert "did you mean storyline?" in hub("convert", story, "--to", "storylin").err
+        assert "pip install storyline-hub-atif" in hub("convert", story, "--to", "atif").err
+
+    def test_unknown_option(self, hub: Hub, story: Path) -> None:
+        """An option that neither side has, and one without a value, are misuse."""
+        status, _, err = hub("convert", story, "--to", "storyline", "--option", "colour=red")
+        assert (
+            2,
+            "hub: no option 'colour' for storyline; `hub formats ID` lists those of a format\n",
+        ) == (status, err)
+        status, _, err = hub("convert", story, "--to", "storyline", "--option", "colour")
+        assert (2, "hub: --option takes NAME=VALUE, not 'colour'\n") == (status, err)
+
+    def test_no_such_zone(self, hub: Hub, story: Path) -> None:
+        """A zone that does not exist is misuse, told before anything is read."""
+        status, out, err = hub(
+            "convert", story, "--to", "storyline", "--assume-timezone", "Mars/Olympus"
+        )
+        assert (2, "") == (status, out)
+        assert "no time zone named 'Mars/Olympus'" in err
+
+
+class TestValidate:
+    def test_valid(self, hub: Hub, story: Path) -> None:
+        """A valid file is exit status 0 and one line."""
+        assert (0, f"{story}: valid storyline: no problems\n", "") == hub("validate", story)
+
+    def test_problems(self, hub: Hub, tmp_path: Path) -> None:
+        """Every problem is listed on standard output: place, severity, expected, found, rule."""
+        file = written(tmp_path / "broken.json", BROKEN)
+        verdict = f"{file}: not valid storyline: 2 fatal\n"
+        assert (1, BROKEN_LINES.format(file=file) + verdict, "") == hub("validate", file)
+
+    def test_every_record(self, hub: Hub, tmp_path: Path) -> None:
+        """Validation goes on behind a broken record, and names the line of each problem."""
+        file = written(tmp_path / "some.jsonl", BROKEN, STORY, BROKEN)
+        status, out, _ = hub("validate", file)
+        assert 1 == status
+        assert ["line 1", "line 1", "line 3", "line 3"] == [
+            line.split(": ")[1].rpartition(" ")[0] for line in out.splitlines()[:-1]
+        ]
+
+    def test_many_of_one_kind_are_folded(self, hub: Hub, tmp_path: Path) -> None:
+        """After ten problems of one rule the text says how many more there are; JSON has all of them."""
+        turns = [{"id": n, "src": "", "msg": ""} for n in range(422)]
+        file = written(tmp_path / "many.json", {**STORY, "turns": turns})
+        lines = hub("validate", file).out.splitlines()
+        assert 12 == len(lines)
+        assert f"{file}: … and 412 more [storyline.source]" == lines[10]
+        assert 422 == len(json.loads(hub("validate", "--json", file).out)["problems"])
+
+    def test_json(self, hub: Hub, tmp_path: Path) -> None:
+        """`--json` has every part of a problem by name."""
+        file = written(tmp_path / "broken.jsonl", BROKEN, STORY)
+        status, out, err = hub("validate", "--json", file)
+        result = json.loads(out)
+        assert (1, "", "storyline", False, 2) == (
+            status,
+            err,
+            result["format"],
+            result["valid"],
+            result["documents"],
+        )
+        assert {
+            "severity": "fatal",
+            "rule": "storyline.source",
+            "pointer": "/turns/0/src",
+            "message": 'expected a non-empty string, found ""',
+            "document": "line 1",
+            "expected": "a non-empty string",
+            "found": '""',
+        } == result["problems"][0]
+
+    def test_duplicate_keys(self, hub: Hub, tmp_path: Path) -> None:
+        """A key that stands twice is found, with the pointer of its object."""
+        file = tmp_path / "twice.json"
+        file.write_text(json.dumps(STORY).replace('"src"', '"id": 1, "src"'))
+        status, out, _ = hub("validate", file)
+        assert 1 == status
+        assert f"{file}: /turns/0: error: " in out
+        assert "[input.duplicate-key]" in out
+
+
+class TestFormats:
+    def test_json(self, hub: Hub) -> None:
+        """`--json` lists the formats with what they can do."""
+        status, out, _ = hub("formats", "--json")
+        own = next(one for one in json.loads(out) if one["id"] == "storyline")
+        assert (0, ["storyline/v1"], ["storyline/v1"], "storyline-hub 0.1.0") == (
+            status,
+            own["reads"],
+            own["writes"],
+            own["distribution"],
+        )
+
+    def test_lines(self, hub: Hub) -> None:
+        """Piped, a format is a line of tab-separated values."""
+        assert (
+            "storyline\tStoryline\tstoryline/v1\tread, write\tstoryline-hub 0.1.0\n"
+            in hub("formats").out
+        )
+
+    def test_one(self, hub: Hub) -> None:
+        """With an id, the options of the format are shown, that of every format among them."""
+        status, out, _ = hub("formats", "storyline")
+        assert 0 == status
+        assert "    conform (yes|no)  [write]  " in out
+
+    def test_one_file_plugin(self, hub: Hub) -> None:
+        """`--plugin` adds the format of a file."""
+        assert "\nlog\t" in "\n" + hub("formats", "--plugin", TOYS / "log.py").out
+
+
+class TestPlugins:
+    def test_broken_file(self, hub: Hub, tmp_path: Path) -> None:
+        """A one-file plugin that cannot be loaded is named with the reason."""
+        plugin = tmp_path / "bad.py"
+        plugin.write_text("import nowhere_to_be_found\n")
+        status, _, err = hub("plugins", "--plugin", plugin)
+        assert 1 == status
+        assert f"hub: the plugin {plugin} cannot be used: ModuleNotFoundError" in err
+
+    def test_doctor(self, hub: Hub) -> None:
+        """The doctor says of a plugin that it works, and of one that is not there what there is."""
+        assert (0, "storyline of storyline-hub 0.1.0: ok\n", "") == hub(
+            "plugins", "doctor", "storyline"
+        )
+        assert "did you mean storyline?" in hub("plugins", "doctor", "storylin").err
