@@ -113,7 +113,7 @@ class Shape:
         if int not in kinds:
             return kinds <= allowed
         integers = [one for one in members if type(one) is int]
-        return kinds <= allowed and LEAST <= min(integers) and max(integers) <= GREATEST
+        return kinds <= allowed and min(integers) >= LEAST and max(integers) <= GREATEST
 
     def deviations(self, value: Mapping[str, Json]) -> Iterator[Deviation]:
         """Yield what is not as the shape says: members in their order, then required ones that are missing."""
