@@ -58,12 +58,23 @@ class AssistantContent(TypedDict, total=False):
     """The same list as the step's `tools`; read where that is empty."""
 
 
+class Metric(TypedDict, total=False):
+    """What a step cost; any other member is kept as well."""
+
+    prompt_tokens_len: Number
+    completion_tokens_len: Number
+    llm_infer_ms: Number
+    """Duration of the model's answer, in milliseconds."""
+    env_action_ms: Number
+    """Duration of the tools, in milliseconds."""
+    stop_reason: Any
+
+
 class _StepWithoutTimes(TypedDict, total=False):
     step_id: Required[int]
     """Above 0, and above that of the step before."""
     assistant_content: Required[AssistantContent]
-    metric: Required[dict[str, Any]]
-    """Token counts, `llm_infer_ms` and `env_action_ms` in milliseconds, `stop_reason`, and any other member."""
+    metric: Required[Metric]
     system_prompt: Text
     user_content: Text
     tools: list[Tool] | None
@@ -218,6 +229,7 @@ RECORD = Form(
     step=Shape.of(RecordStep),
 )
 ASSISTANT_CONTENT = Shape.of(AssistantContent)
+METRIC = Shape.of(Metric)
 TOOL = Shape.of(Tool)
 
 NUMERIC_METRICS = ("prompt_tokens_len", "completion_tokens_len", "llm_infer_ms", "env_action_ms")
@@ -322,13 +334,17 @@ def calls_in(step: Step) -> list[Tool]:
 def effective_tools(step: Step) -> list[Tool]:
     """Return `tools` if there are any, else `assistant_content.tool_calls`."""
     tools: Json = step.get("tools")
-    return (tools and tools_in(tools)) or calls_in(step)
+    listed = tools_in(tools) if tools else None
+    if listed:
+        return listed
+    tools = listed_calls(step)
+    return tools_in(tools) if tools else []
 
 
 def usable_id(tool: Tool) -> str | None:
     """Return the tool's id; None if it has none that is not blank."""
     source = tool.get("id")
-    return source if type(source) is str and not is_blank(source) else None
+    return source if type(source) is str and source and not source.isspace() else None
 
 
 def tool_name(tool: Tool) -> str | None:
@@ -363,27 +379,23 @@ class Steps(NamedTuple):
         """Derive the rest from *steps*, which are objects."""
         ids = [step.get("step_id") for step in steps]
         turns, replaced = turn_ids([MISSING if one is None else one for one in ids])
-        numbers = [one if is_integer(one) else turn for one, turn in zip(ids, turns, strict=True)]
-        tools = [effective_tools(step) for step in steps]
-        return cls(
-            steps,
-            turns,
-            tools,
-            [
-                [
-                    usable_id(tool) or f"step-{number}-tool-{index}"
-                    for index, tool in enumerate(some)
-                ]
-                if some
-                else []
-                for number, some in zip(numbers, tools, strict=True)
-            ],
-            [
-                observations if type(observations := step.get("observation")) is list else []
-                for step in steps
-            ],
-            replaced,
-        )
+        tools = list(map(effective_tools, steps))
+        numbers = turns
+        if turns != ids:
+            numbers = [
+                one if is_integer(one) else turn for one, turn in zip(ids, turns, strict=True)
+            ]
+        call_ids = list(map(effective_ids, tools, numbers))
+        seen: list[Json] = [step.get("observation") for step in steps]
+        observations = [one if type(one) is list else [] for one in seen]
+        return cls(steps, turns, tools, call_ids, observations, replaced)
+
+
+def effective_ids(tools: Sequence[Tool], number: int) -> list[str]:
+    """Return the effective ids of the *tools* of the step with that *number*."""
+    if not tools:
+        return []
+    return [usable_id(tool) or f"step-{number}-tool-{index}" for index, tool in enumerate(tools)]
 
 
 def reference_key(observation: Mapping[str, Json]) -> str | None:

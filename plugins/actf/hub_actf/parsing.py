@@ -173,17 +173,17 @@ def _check_times(document: Parsed, value: Mapping[str, Any], at: str) -> None:
 
 
 def _check_tools(document: Parsed, steps: Sequence[Step], at: str) -> None:
-    lists = [
-        (index, place, tools)
-        for index, step in enumerate(steps)
-        for place, tools in (("tools", step.get("tools")), (rules.CALLS, listed_calls(step)))
-        if tools and type(tools) is list
+    listed: list[Json] = [step.get("tools") for step in steps]
+    called: list[Json] = list(map(listed_calls, steps))
+    every = [
+        tool for tools in (*listed, *called) if tools and type(tools) is list for tool in tools
     ]
-    every = list(chain.from_iterable(tools for *_, tools in lists))
     if set(map(type, every)) <= {dict} and TOOL.all_fit(every):
         return
-    for index, place, tools in lists:
-        _check_tool_list(document, tools, f"{at}/{index}/{place}")
+    for index, both in enumerate(zip(listed, called, strict=True)):
+        for place, tools in zip(("tools", rules.CALLS), both, strict=True):
+            if type(tools) is list:
+                _check_tool_list(document, tools, f"{at}/{index}/{place}")
 
 
 def _check_tool_list(document: Parsed, tools: Sequence[Tool], at: str) -> None:

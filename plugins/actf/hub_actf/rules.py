@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from types import NoneType
 
 from hub import Json, Problem, Rule, equal, is_integer, pointer, show
+from hub_actf.model import METRIC as METRIC_SHAPE
 from hub_actf.model import (
     NUMERIC_METRICS,
     STATUSES,
@@ -206,7 +206,8 @@ def _repeated(steps: Steps, at: str, index: int, earlier: set[str]) -> Iterator[
 
 def function_name(steps: Steps, at: str) -> Iterator[Problem]:
     """A tool has a `name`, a `function.name` or a `type`."""
-    if all(map(tool_name, chain.from_iterable(steps.tools))):
+    every = chain.from_iterable(steps.tools)
+    if {type(tool.get("name") or tool.get("type") or None) for tool in every} <= {str}:
         return
     for index, tools in enumerate(steps.tools):
         for position, tool in enumerate(tools):
@@ -232,7 +233,7 @@ CALLS = "assistant_content/tool_calls"
 def metric(steps: Steps, at: str) -> Iterator[Problem]:
     """The numeric metrics are numbers or null."""
     every = [measured_in(step) for step in steps.steps]
-    if {type(one.get(key)) for one in every for key in NUMERIC_METRICS} <= {int, float, NoneType}:
+    if METRIC_SHAPE.all_fit(every):
         return
     for index, measured in enumerate(every):
         for key in NUMERIC_METRICS:

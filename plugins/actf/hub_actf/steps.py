@@ -112,17 +112,21 @@ class StepReader:
 
     def tool_calls(self, index: int, tools: Sequence[Tool], metrics: Json) -> list[ToolCall]:
         """Return the calls of the step at *index*, which has *tools*."""
-        calls = list(map(call_from_tool, tools, self.call_ids[index]))
-        for position, (tool, call) in enumerate(zip(tools, calls, strict=True)):
-            source_id = tool.get("id")
-            if source_id != call.tool_call_id and source_id:
+        ids = self.call_ids[index]
+        calls = []
+        for position, tool in enumerate(tools):
+            call_id, source_id = ids[position], tool.get("id")
+            call = call_from_tool(tool, call_id)
+            calls.append(call)
+            if source_id != call_id and source_id:
                 self.set_aside_tool_member(index, position, "id", source_id)
-            if has_more := unheld_members(tool, call):
-                for key, value in has_more.items():
+            unheld = unheld_members(tool, call)
+            if unheld:
+                for key, value in unheld.items():
                     self.set_aside_tool_member(index, position, key, value)
         if self.calls is not None:
-            for named, call in zip(self.steps.call_ids[index], calls, strict=True):
-                self.calls.add(index, named, call.tool_call_id)
+            for named, call_id in zip(self.steps.call_ids[index], ids, strict=True):
+                self.calls.add(index, named, call_id)
         if len(calls) == 1 and metrics is not None:
             calls[0].duration_ms = milliseconds(metrics["env_action_ms"])
         return calls

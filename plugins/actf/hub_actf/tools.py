@@ -99,11 +99,10 @@ def unheld_members(tool: Tool, call: ToolCall) -> Mapping[str, Json]:
 
     That is what was not chosen and differs from what was, and what has a wrong type. `null` says nothing.
     """
-    members: Mapping[str, Json] = tool
     return {
         key: value
-        for key in HELD.keys() & members
-        if (value := members[key]) is not None and not HELD[key](value, call)
+        for key, value in tool.items()
+        if key in HELD and value is not None and not HELD[key](value, call)
     }
 
 
