@@ -110,8 +110,8 @@ class Shape:
         if allowed is None:
             return True
         kinds = set(map(type, members))
-        if int not in kinds:
-            return kinds <= allowed
+        if int not in kinds or float in allowed:
+            return allowed >= kinds
         integers = [one for one in members if type(one) is int]
         return kinds <= allowed and min(integers) >= LEAST and max(integers) <= GREATEST
 
