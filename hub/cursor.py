@@ -55,31 +55,33 @@ class Cursor:
         if mark in _EMPTY:
             self.at += 1
             return _EMPTY[mark]()
-        match = grammar.scalar(self.text, self.at)
-        if match is None:
-            return self._string_behind_the_head(mark)
-        self.at = match.end()
         if mark == b'"':
-            return self._kept(grammar.string(self.text, match.start() + 1, self.at - 1))
-        if mark in _LITERALS:
-            return _LITERALS[mark]
-        if not self.everything and grammar.number_characters(self.text, self.at).end() == len(
-            self.text
-        ):
+            return self._string()
+        match = grammar.number_or_word(self.text, self.at)
+        if match is None:
+            self.refuse("a value")
+        self.at = match.end()
+        if mark in _WORDS:
+            return _WORDS[mark]
+        end = grammar.number_characters(self.text, self.at).end()
+        if end == len(self.text) and not self.everything:
             raise HeadEnds
         return grammar.number(match.group())
 
-    def _string_behind_the_head(self, mark: bytes) -> str:
-        """Return what is kept of a string that goes on behind the head, if the head shows so much."""
-        if mark != b'"':
-            self.refuse("a value")
-        if not self._head_ends():
-            self.at = grammar.string_fault(self.text, self.at)
+    def _string(self) -> str:
+        """Read a string; one that goes on behind the head is read if the head shows as much of it as is kept."""
+        start = self.at + 1
+        self.at = grammar.to_string_end(self.text, self.at).end()
+        is_whole = self.text[self.at : self.at + 1] == b'"'
+        if not is_whole and not self._head_ends():
             self.refuse("the rest of a string")
-        text = grammar.string(self.text, self.at + 1, len(self.text))
-        if len(text) <= MAX_STRING + grammar.LONGEST_ESCAPE:
+        text = grammar.string(self.text, start, self.at)
+        if is_whole:
+            self.at += 1
+        elif len(text) > MAX_STRING:
+            self.at = len(self.text)
+        else:
             raise HeadEnds
-        self.at = len(self.text)
         return self._kept(text)
 
     def _kept(self, text: str) -> str:
@@ -154,4 +156,4 @@ _TO_BRACKET = {
     END_OF_ARRAY: grammar.to_bracket_in_array,
 }
 _EMPTY: dict[bytes, type[list[Json] | dict[str, Json]]] = {b"{": dict, b"[": list}
-_LITERALS = {b"t": True, b"f": False, b"n": None}
+_WORDS = {b"t": True, b"f": False, b"n": None}

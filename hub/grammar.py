@@ -41,7 +41,9 @@ def _matcher_anywhere(pattern: bytes) -> Callable[[bytes, int], re.Match[bytes]]
 
 
 white_space = _matcher_anywhere(_W)
-scalar = _matcher(_SCALAR)
+to_string_end = _matcher_anywhere(rb"(?:%b)?+" % _UNCLOSED)
+"""Over a string to its last quote, or to what keeps it from being a string."""
+number_or_word = _matcher(rb"%b|true|false|null" % _NUMBER)
 number_characters = _matcher_anywhere(rb"[-+.eE0-9]*+")
 
 # Both begin behind an opening bracket, or behind a value.
@@ -70,19 +72,13 @@ def behind_elements(text: bytes, at: int) -> int:
 
 
 def may_go_on(text: bytes, at: int) -> bool:
-    """Tell whether *text* ends inside the token that begins at *at*, or before it."""
+    """Tell whether *text* ends inside the number or word that begins at *at*, or inside an escape, or before it."""
     pattern = (
-        rb"%b(?:\\(?:u[0-9a-fA-F]{0,3}+)?+)?+" % _UNCLOSED
-        + rb"|-?+(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?+(?:[eE][-+]?+[0-9]*+)?+)?+"
-        + rb"|t(?:r(?:ue?+)?+)?+|f(?:a(?:l(?:se?+)?+)?+)?+|n(?:u(?:ll?+)?+)?+"
+        rb"-?+(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?+(?:[eE][-+]?+[0-9]*+)?+)?+"
+        rb"|t(?:r(?:ue?+)?+)?+|f(?:a(?:l(?:se?+)?+)?+)?+|n(?:u(?:ll?+)?+)?+"
+        rb"|\\(?:u[0-9a-fA-F]{0,3}+)?+"
     )
     return re.compile(pattern).fullmatch(text, at) is not None
-
-
-def string_fault(text: bytes, at: int) -> int:
-    """Return where the text that begins at *at*, which is no string, stops being one."""
-    match = re.compile(_UNCLOSED).match(text, at)
-    return match.end() if match else at
 
 
 def string(text: bytes, start: int, end: int) -> str:
