@@ -137,7 +137,7 @@ def convert(
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     run = _Run(reader, writer, source, report, strict=strict, skip=on_error == "skip")
-    batches = conversion.batches(run.readings(), reader.info)
+    batches = conversion.batches(run.readings(), reader.info, writer.info)
     run.write(
         batches,
         output,

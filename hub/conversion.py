@@ -113,9 +113,14 @@ def _in_order(problems: Sequence[Problem], value: Json) -> list[Problem]:
     return sorted(problems, key=order)
 
 
-def batches(readings: Iterable[Reading], info: FormatInfo) -> Iterator[list[Storyline]]:
-    """Yield the Storylines of *readings* as `from_storyline` gets them: a document's, or for some formats all."""
-    if info.batch == "input":
+def batches(
+    readings: Iterable[Reading], reader: FormatInfo, writer: FormatInfo
+) -> Iterator[list[Storyline]]:
+    """Yield the Storylines of *readings* as `from_storyline` gets them: a document's at a time, or all of the input's.
+
+    All together when families are spread over the documents that are read, or are gathered into those that are written.
+    """
+    if reader.batch == "input" or (writer.gathers and reader.id != writer.id):
         whole = [storyline for reading in readings for storyline in reading.storylines]
         if whole:
             yield whole

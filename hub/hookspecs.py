@@ -61,6 +61,9 @@ class FormatInfo(NamedTuple):
     """Places of the envelope relative to the node, in order of preference; empty: no place."""
     batch: Literal["document", "input"] = "document"
     """What one call of `from_storyline` gets when *this* format is read: carrier.md 1, batch."""
+    gathers: bool = False
+    """Whether one written document may hold Storylines of several source documents, such as the attempts of one task:
+    the writer then gets those of the whole input at once, unless they were read from its own format."""
     sorts_keys: bool = False
     """Whether written documents have their keys sorted; otherwise they stand as the plugin yields them."""
     options: tuple[Option, ...] = ()

@@ -82,7 +82,7 @@ def convert(
         assume_timezone=assume_timezone,
         options=pairs(option),
     )
-    say_problems((one for one in result.problems if one.severity != "info"), file)
+    say_problems([one for one in result.problems if one.severity != "info"], file)
     if not quiet:
         say(_summary(result))
     if result.skipped:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import typer
 
@@ -36,8 +36,9 @@ def printable(text: str) -> str:
     return "".join(one if one.isprintable() or one in "\n\t" else ascii(one)[1:-1] for one in text)
 
 
-def problem_lines(problems: Iterable[Problem], name: str | None) -> list[str]:
+def problem_lines(problems: Sequence[Problem], name: str | None) -> list[str]:
     """Return a line for each problem; after ten of one rule in one document, how many more there are."""
+    totals = Counter((problem.document, problem.rule) for problem in problems)
     shown: Counter[tuple[str | None, str]] = Counter()
     lines = []
     prefix = f"{name}: " if name else ""
@@ -46,14 +47,13 @@ def problem_lines(problems: Iterable[Problem], name: str | None) -> list[str]:
         shown[key] += 1
         if shown[key] <= FOLDED_AFTER:
             lines.append(f"{prefix}{problem}")
-    for (document, rule), number in shown.items():
-        if number > FOLDED_AFTER:
-            place = f"{document}: " if document else ""
-            lines.append(f"{prefix}{place}… and {number - FOLDED_AFTER} more [{rule}]")
+        if shown[key] == FOLDED_AFTER < totals[key]:
+            place = f"{problem.document}: " if problem.document else ""
+            lines.append(f"{prefix}{place}… and {totals[key] - FOLDED_AFTER} more [{problem.rule}]")
     return lines
 
 
-def say_problems(problems: Iterable[Problem], name: str | None) -> None:
+def say_problems(problems: Sequence[Problem], name: str | None) -> None:
     """Show *problems* of the input *name* on standard error."""
     for line in problem_lines(problems, name):
         say(line)

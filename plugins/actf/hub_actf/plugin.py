@@ -28,6 +28,7 @@ def format_info() -> FormatInfo:
         suffixes=(".actf.json",),
         nodes=("/attempts/*",),
         envelope=("/_storyline",),
+        gathers=True,
         rules=RULES,
     )
 
