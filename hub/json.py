@@ -244,6 +244,8 @@ def duplicate_keys(data: Text) -> list[Problem]:
 
 # Writing
 
+_INDENT = orjson.OPT_INDENT_2
+
 
 def dumps(value: Json, *, indent: bool = False, sort_keys: bool = False) -> bytes:
     """Return *value* as UTF-8 JSON; *indent* by two spaces, or compact.
@@ -255,7 +257,7 @@ def dumps(value: Json, *, indent: bool = False, sort_keys: bool = False) -> byte
         InvalidDocument: more than `DEPTH` levels (`input.depth`).
         TypeError: *value* is not JSON.
     """
-    option = (orjson.OPT_INDENT_2 if indent else 0) | (orjson.OPT_SORT_KEYS if sort_keys else 0)
+    option = (_INDENT if indent else 0) | (orjson.OPT_SORT_KEYS if sort_keys else 0)
     try:
         return orjson.dumps(value, _exact_number, option)
     except TypeError:
@@ -300,44 +302,48 @@ def _exact_number(value: object) -> orjson.Fragment:
     raise TypeError(f"not JSON: {type(value).__name__}")
 
 
+_ORJSON_DEPTH = 254
+"""Levels that orjson writes."""
+
+
 def _pieces(value: Json, option: int) -> Iterator[bytes]:
     """Yield the text of *value*, which orjson does not write as a whole; the parts that it does write are its text."""
     members: list[Iterator[tuple[bytes, Json]]] = [iter([(b"", value)])]
     ends = [b""]
     while members:
+        level = len(members)
         for lead, one in members[-1]:
             yield lead
-            text = _text(one, option)
-            if text is None:
-                if len(members) > DEPTH:
-                    message = f"more than {DEPTH} levels of arrays and objects"
-                    raise _invalid(rules.TOO_DEEP, message)
-                ends.append(
-                    _line(option, len(members) - 1) + (b"}" if isinstance(one, dict) else b"]")
-                )
-                members.append(_members(one, option, len(members)))
+            if (text := _text(one, option, level)) is None:
+                ends.append(_line(option, level - 1) + (b"}" if isinstance(one, dict) else b"]"))
+                members.append(_members(one, option, level))
                 break
-            yield (
-                text.replace(b"\n", _line(option, len(members) - 1))
-                if option & orjson.OPT_INDENT_2
-                else text
-            )
+            yield text.replace(b"\n", _line(option, level - 1)) if option & _INDENT else text
         else:
             members.pop()
             yield ends.pop()
 
 
-def _text(value: Json, option: int) -> bytes | None:
-    """Return the text of *value*, or None for a container that orjson does not write."""
+def _text(value: Json, option: int, level: int) -> bytes | None:
+    """Return the text of *value*, which has a *level*; None for a container that orjson does not write, or too deep.
+
+    Raises:
+        InvalidDocument: the level is beyond the limit.
+    """
+    is_container = isinstance(value, dict | list | tuple)
+    if is_container and level > DEPTH:
+        raise _invalid(rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects")
+    if is_container and value and level > DEPTH - _ORJSON_DEPTH:
+        return None
     try:
         return orjson.dumps(value, _exact_number, option)
     except TypeError:
+        if is_container:
+            return None
         if isinstance(value, str):
             return b'"%b"' % b"".join(map(_characters, _SURROGATE.split(value)))
         if isinstance(value, int):
             return str(value).encode()
-        if isinstance(value, (dict, list, tuple)):
-            return None
         raise
 
 
@@ -353,7 +359,7 @@ def _characters(text: str) -> bytes:
 def _members(container: Json, option: int, level: int) -> Iterator[tuple[bytes, Json]]:
     """Yield what stands before each member or element of *container*, and its value."""
     line = _line(option, level)
-    colon = b": " if option & orjson.OPT_INDENT_2 else b":"
+    colon = b": " if option & _INDENT else b":"
     if not isinstance(container, dict):
         lead = b"["
         for element in container:
@@ -364,9 +370,9 @@ def _members(container: Json, option: int, level: int) -> Iterator[tuple[bytes, 
     for key in sorted(container) if option & orjson.OPT_SORT_KEYS else container:
         if not isinstance(key, str):
             raise TypeError(f"not JSON: a key of type {type(key).__name__}")
-        yield b"".join((lead, line, _text(key, 0) or b"", colon)), container[key]
+        yield b"".join((lead, line, _text(key, 0, 0) or b"", colon)), container[key]
         lead = b","
 
 
 def _line(option: int, level: int) -> bytes:
-    return b"\n" + b"  " * level if option & orjson.OPT_INDENT_2 else b""
+    return b"\n" + b"  " * level if option & _INDENT else b""

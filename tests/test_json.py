@@ -1,0 +1,599 @@
+"""Exact JSON: what is kept, what is refused and where, spellings, depth, duplicate keys."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+import re
+from collections.abc import Callable
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hub import json_text
+from hub.errors import HubError, InvalidDocument, Json, Problem
+from hub.input_rules import DEPTH
+from hub.json import (
+    ExactNumber,
+    Place,
+    canonical,
+    compact,
+    dumps,
+    duplicate_keys,
+    loads,
+    loads_padded,
+    pad,
+    refuse_non_finite,
+)
+from hub.testing.strategies import json_values
+
+
+def padded(data: bytes, notes: list[Problem] | None = None) -> Json:
+    return loads_padded(pad() + data, notes=notes)
+
+
+both_ways = pytest.mark.parametrize("read", [loads, padded])
+
+
+def nested(levels: int, leaf: bytes = b"") -> bytes:
+    return b"[" * levels + leaf + b"]" * levels
+
+
+def refusal(data: bytes, read: Callable[[bytes], Json] = loads) -> Problem:
+    """Return the one problem of *data*, which is refused."""
+    with pytest.raises(InvalidDocument) as error:
+        read(data)
+    [problem] = error.value.problems
+    return problem
+
+
+def fatal(rule: str, message: str, pointer: str = "") -> tuple[str, str, str, str]:
+    return ("fatal", rule, pointer, message)
+
+
+class TestExactNumbers:
+    @both_ways
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            (b"18446744073709551615", 18446744073709551615),
+            (b"18446744073709551616", 18446744073709551616),
+            (b"-9223372036854775808", -9223372036854775808),
+            (b"-9223372036854775809", -9223372036854775809),
+            (b"123456789012345678901234567890", 123456789012345678901234567890),
+            (b"1e400", ExactNumber("1e400")),
+            (b"-1E+400", ExactNumber("-1E+400")),
+            (b"9" * 400 + b".5", ExactNumber("9" * 400 + ".5")),
+            (b"9" * 5000, ExactNumber("9" * 5000)),
+        ],
+    )
+    def test_kept(self, read: Callable[[bytes], Json], text: bytes, value: Json) -> None:
+        """A number that orjson would change or refuse is kept, and written as it was."""
+        assert {"n": [value]} == read(b'{"n":[%b]}' % text)
+        assert b'{"n":[%b]}' % text == dumps(read(b'{"n":[%b]}' % text))
+
+    @both_ways
+    def test_example_of_pitfall_1(self, read: Callable[[bytes], Json]) -> None:
+        """Integers beyond 64 bits survive, on both sides of zero."""
+        text = b'{"extra":{"snowflake":18446744073709551616,"neg":-9223372036854775809}}'
+
+        assert {"extra": {"snowflake": 18446744073709551616, "neg": -9223372036854775809}} == read(
+            text
+        )
+        assert text == dumps(read(text))
+
+    @both_ways
+    def test_integer_and_float_differ(self, read: Callable[[bytes], Json]) -> None:
+        """`1` is an integer, `1.0` is a float, `-0.0` keeps its sign, and `-0` is the integer 0."""
+        assert "[1, 1.0, -0.0, 0]" == repr(read(b"[1,1.0,-0.0,-0]"))
+
+    @both_ways
+    def test_double_that_is_zero(self, read: Callable[[bytes], Json]) -> None:
+        """A number whose nearest double is 0 is that double."""
+        assert [0.0, 0.0, 18446744073709551616] == read(b"[1e-400,0e-400,18446744073709551616]")
+
+    def test_integer_of_a_million_digits(self) -> None:
+        """An integer beyond Python's limit for digits is kept as its text."""
+        assert ExactNumber("1" * 1_000_000) == loads(b"1" * 1_000_000)
+
+    @pytest.mark.parametrize("white", [b"", b" ", b"\n", b"\r\n", b"\t"])
+    def test_white_space_around(self, white: bytes) -> None:
+        """White space around an integer does not hide it."""
+        text = b"[%b-9999999999999999999%b]" % (white, white)
+
+        assert [-9999999999999999999] == loads(text)
+
+    @given(st.lists(st.integers(), min_size=1), st.booleans())
+    def test_every_integer(self, integers: list[int], pretty: bool) -> None:  # noqa: FBT001
+        """Every integer is read as it is."""
+        text = json.dumps({"n": integers}, indent=1 if pretty else None).encode()
+
+        assert {"n": integers} == loads(text)
+
+    def test_exact_number(self) -> None:
+        """An exact number is equal to one of the same text only, and survives pickling."""
+        number = ExactNumber("1e400")
+
+        assert number == ExactNumber("1e400")
+        assert number != ExactNumber("1e401")
+        assert number != "1e400"
+        assert 1 == len({number, ExactNumber("1e400")})
+        assert number == pickle.loads(pickle.dumps(number))  # noqa: S301  # our own
+        assert "1e400" == repr(number)
+
+
+class TestExactNote:
+    @both_ways
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            (b"18446744073709551616", "kept exactly: an integer beyond 64 bits"),
+            (b"1e400", "kept exactly: a number that no double holds"),
+            (
+                b"[1e400,18446744073709551616]",
+                "kept exactly: a number that no double holds, an integer beyond 64 bits",
+            ),
+            (rb'"\ud800"', "kept exactly: a lone surrogate"),
+        ],
+    )
+    def test_reported(self, read: Callable[..., Json], text: bytes, message: str) -> None:
+        """What orjson would not have kept is an info."""
+        notes: list[Problem] = []
+
+        read(text, notes=notes)
+
+        assert [("info", "input.exact", "", message)] == [note[:4] for note in notes]
+
+    @both_ways
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"18446744073709551615",
+            b"1767261600000000000",
+            b"0.1234567890123456789012345",
+            b"12345678901234567890.5",
+            b"12345678901234567890e-3",
+            b'"18446744073709551616"',
+            rb'"a \"x\": 18446744073709551616, \\"',
+            rb'{"\\":"[18446744073709551616]"}',
+            rb'"\ud83d\ude00"',
+            b'"123e4567-e89b-12d3-a456-426614174000 1e-400"',
+        ],
+    )
+    def test_not_reported(self, read: Callable[..., Json], text: bytes) -> None:
+        """Long numbers that fit, and digits in strings, are nothing to report."""
+        notes: list[Problem] = []
+
+        assert json.loads(text) == read(text, notes=notes)
+        assert [] == notes
+
+
+class TestHugeIntegers:
+    @pytest.mark.parametrize("seed", range(8))
+    def test_runs_are_found(self, seed: int) -> None:
+        """Every run of 19 digits is found, wherever chunks begin and however many there are."""
+        chance = random.Random(seed)  # noqa: S311  # for a test
+        size = chance.choice([60, 400, 66_000, 140_000])
+        weights = chance.choice(["0123456789 ", "0123456789" * 3 + "ab-:T., "])
+        text = bytearray(chance.choices(weights.encode(), k=size))
+        for _ in range(chance.randrange(1, 5)):
+            at, length = chance.randrange(size), chance.randrange(16, 40)
+            text[at : at + length] = bytes(chance.choices(b"0123456789", k=length))
+        expected = [run.start() for run in re.finditer(rb"[0-9]{19,}", text)]
+
+        assert expected == list(json_text._long_runs(bytes(text), 0, len(text)))  # noqa: SLF001
+
+    @pytest.mark.parametrize("before", [0, 1, 2, 3, 65_500, 65_533, 65_536, 65_537, 131_060])
+    def test_any_place(self, before: int) -> None:
+        """A huge integer is found wherever it stands."""
+        text = b'["%b",18446744073709551616]' % (b"x" * before)
+
+        assert ["x" * before, 18446744073709551616] == loads(text)
+
+    def test_among_many_floats(self) -> None:
+        """A huge integer is found among floats with as many digits."""
+        floats = [index + 0.12345678901234567 for index in range(20_000)]
+        text = json.dumps([*floats, 2**64, *floats]).encode()
+
+        assert [*floats, 2**64, *floats] == loads(text)
+
+    def test_escapes_across_chunks(self) -> None:
+        """Escaped quotes before a huge integer are not taken for ends of strings."""
+        text = rb'["%b",18446744073709551616]' % (rb"\\\"" * 100_000)
+
+        assert 18446744073709551616 == loads(text)[1]
+
+
+class TestLoneSurrogates:
+    @both_ways
+    @pytest.mark.parametrize(
+        "text",
+        [
+            rb'{"message":"bytes \udc88 from a tool"}',
+            rb'{"\ud800":1}',
+            rb'["\ud800\ud83d"]',
+            b'{"a":"\xc3\xa9\\udfff\\n"}',
+        ],
+    )
+    def test_kept(self, read: Callable[[bytes], Json], text: bytes) -> None:
+        """A lone surrogate is read, and written back as its escape: pitfall 4."""
+        assert json.loads(text) == read(text)
+        assert text == dumps(read(text))
+
+    def test_pair(self) -> None:
+        """Two escapes that are a pair are one character."""
+        assert "😀" == loads(rb'"\ud83d\ude00"')
+
+    def test_escaped_backslash(self) -> None:
+        """A backslash that is escaped begins no escape."""
+        assert "\\ud800" == loads(rb'"\\ud800"')
+
+
+class TestRefusals:
+    @both_ways
+    @pytest.mark.parametrize(
+        ("text", "problem"),
+        [
+            (b"", fatal("input.empty", "the input is empty")),
+            (b" \r\n\t", fatal("input.empty", "the input is empty")),
+            (
+                b'{"a":\n  nope}',
+                fatal("input.json", "not JSON: expecting value at line 2 column 3 (byte 8)", "/a"),
+            ),
+            (
+                '["é",é]'.encode(),
+                fatal("input.json", "not JSON: expecting value at line 1 column 6 (byte 6)", "/1"),
+            ),
+            (
+                b'{"schema_version":"ATIF-v1.7","session_id":"s", trunc',
+                fatal(
+                    "input.json",
+                    "not JSON: expecting property name enclosed in double quotes"
+                    " at line 1 column 49 (byte 48)",
+                ),
+            ),
+            (
+                b'["a',
+                fatal(
+                    "input.json",
+                    "not JSON: unterminated string starting at line 1 column 2 (byte 1)",
+                    "/0",
+                ),
+            ),
+            (
+                b'["\x01"]',
+                fatal(
+                    "input.json",
+                    "not JSON: invalid control character at line 1 column 3 (byte 2)",
+                    "/0",
+                ),
+            ),
+            (
+                b'{"metrics":{"logprob":NaN,"score":-Infinity}}',
+                fatal(
+                    "input.json",
+                    "not JSON: NaN at line 1 column 23 (byte 22)",
+                    "/metrics/logprob",
+                ),
+            ),
+            (
+                b'["-Infinity",-Infinity]',
+                fatal("input.json", "not JSON: -Infinity at line 1 column 14 (byte 13)", "/1"),
+            ),
+            (
+                rb'["\ud800",Infinity]',
+                fatal("input.json", "not JSON: Infinity at line 1 column 11 (byte 10)", "/1"),
+            ),
+            (
+                b"[18446744073709551616,]x",
+                fatal("input.json", "not JSON: ", "/1"),
+            ),
+            (
+                b'{"a":1} x',
+                fatal(
+                    "input.trailing",
+                    "something follows the JSON value at line 1 column 9 (byte 8)",
+                ),
+            ),
+            (
+                b"1],[2",
+                fatal(
+                    "input.trailing",
+                    "something follows the JSON value at line 1 column 2 (byte 1)",
+                ),
+            ),
+            (b'{"a":"\xff"}', fatal("input.encoding", "not UTF-8: byte 0xff at offset 6")),
+            (b'"\xed\xa0\x80"', fatal("input.encoding", "not UTF-8: byte 0xed at offset 1")),
+            (b'{"\0":1}', fatal("input.encoding", "not text: a NUL byte at offset 2")),
+        ],
+    )
+    def test_refused(
+        self, read: Callable[[bytes], Json], text: bytes, problem: tuple[str, str, str, str]
+    ) -> None:
+        """What is no JSON is refused, with line, column, byte and pointer."""
+        found = refusal(text, read)
+
+        assert problem[:3] == found[:3]
+        assert found.message.startswith(problem[3])
+
+    @both_ways
+    def test_message_is_whole(self, read: Callable[[bytes], Json]) -> None:
+        """The message ends with the place."""
+        expected = "something follows the JSON value at line 2 column 1 (byte 2)"
+
+        assert expected == refusal(b"1\n2", read).message
+
+    def test_place_in_the_input(self) -> None:
+        """Errors of a part count from where it begins in the input."""
+        problem = refusal(b"{]", lambda data: loads(data, at=Place(7, 100)))
+
+        assert "at line 7 column 2 (byte 101)" in problem.message
+
+    @both_ways
+    def test_brackets_of_the_pad(self, read: Callable[[bytes], Json]) -> None:
+        """A text that would close the brackets around it is refused."""
+        for text in (b"]", b"],[", b"1,2", b"]" * DEPTH + b"[" * DEPTH, b"1]],[[2"):
+            assert refusal(text, read).severity == "fatal"
+
+    def test_mark(self) -> None:
+        """A byte-order mark is passed over."""
+        assert [1] == loads(b"\xef\xbb\xbf[1]")
+        assert "(byte 6)" in refusal(b"\xef\xbb\xbf[1,x]").message.replace("7", "6")
+
+    @given(st.binary(max_size=60))
+    def test_any_bytes(self, data: bytes) -> None:
+        """Any bytes are read or refused, in both ways alike."""
+        results = []
+        for read in (loads, padded):
+            try:
+                results.append(repr(read(data)))
+            except HubError as error:
+                results.append(str(error))
+
+        assert results[0] == results[1]
+
+    @given(json_values(), st.data())
+    def test_damaged_json(self, value: Json, data: st.DataObject) -> None:
+        """JSON with one byte changed is read as the standard library reads it, or refused."""
+        text = bytearray(dumps(value))
+        text[data.draw(st.integers(0, len(text) - 1))] = data.draw(
+            st.sampled_from(b'"[]{},:1e.\\ ')
+        )
+        try:
+            expected = json.loads(bytes(text), parse_constant=float.fromhex)
+        except (ValueError, OverflowError):
+            assert refusal(bytes(text)).severity == "fatal"
+        else:
+            assert dumps(expected) == dumps(loads(bytes(text)))
+
+
+class TestDepth:
+    @both_ways
+    @pytest.mark.parametrize("leaf", [b"", b"1", b"18446744073709551616", b'"\\ud800"'])
+    def test_limit(self, read: Callable[[bytes], Json], leaf: bytes) -> None:
+        """512 levels are read and written, 513 are refused, on the fast path and on the exact one."""
+        assert 512 == DEPTH
+        assert nested(DEPTH, leaf) == dumps(read(nested(DEPTH, leaf)))
+        assert (
+            fatal(
+                "input.depth",
+                "more than 512 levels of arrays and objects at line 1 column 513 (byte 512)",
+                "/0/0/0/0/0/0/0/0",
+            )
+            == refusal(nested(DEPTH + 1, leaf), read)[:4]
+        )
+
+    @both_ways
+    @pytest.mark.parametrize("levels", [513, 600, 1023, 1024, 1025, 3000, 1_000_000])
+    def test_deeper(self, read: Callable[[bytes], Json], levels: int) -> None:
+        """However deep a text is, closed or not, it is refused for its depth."""
+        objects = b'{"k":' * levels
+
+        assert "input.depth" == refusal(objects + b"1" + b"}" * levels, read).rule
+        assert "input.depth" == refusal(objects, read).rule
+
+    @both_ways
+    def test_wide(self, read: Callable[[bytes], Json]) -> None:
+        """Many brackets that are not nested, and brackets in strings, are no depth."""
+        text = b'["%b"%b]' % (b"[{" * 2000, b",{},[]" * 2000)
+
+        assert 4001 == len(read(text))
+
+    @pytest.mark.parametrize("levels", [253, 254, 255, 258, 259, 260, 300, 511, 512])
+    def test_written(self, levels: int) -> None:
+        """What orjson does not write for its depth is written the same."""
+        text = b'[1,{"k":"x"},' * (levels - 2) + b'[{"a":null}]' + b"]" * (levels - 2)
+
+        assert text == dumps(loads(text))
+        assert loads(text) == loads(dumps(loads(text), indent=True))
+
+    def test_not_written(self) -> None:
+        """Deeper values are not written; nor is one that contains itself."""
+        deep: Json = []
+        deeper: Json = [1]
+        for _ in range(DEPTH):
+            deep, deeper = [deep], {"k": deeper}
+        endless: list[Json] = []
+        endless.append(endless)
+
+        for value in (deep, deeper, endless):
+            assert "input.depth" == refusal(b"", lambda _, value=value: dumps(value)).rule  # type: ignore[misc]
+
+
+class TestDumps:
+    @given(json_values())
+    def test_round_trip(self, value: Json) -> None:
+        """What is written is read back the same, in both layouts."""
+        assert value == loads(dumps(value))
+        assert value == loads(dumps(value, indent=True))
+
+    @given(json_values(), st.booleans(), st.booleans())
+    def test_both_writers(self, value: Json, indent: bool, sort_keys: bool) -> None:  # noqa: FBT001
+        """What is written beside something exact is spelled as orjson spells it."""
+        option = (orjson.OPT_INDENT_2 if indent else 0) | (orjson.OPT_SORT_KEYS if sort_keys else 0)
+        try:
+            expected = orjson.dumps({"exact": 0, "value": value}, option=option)
+        except TypeError:
+            return
+        document = {"exact": 2**64, "value": value}
+
+        written = dumps(document, indent=indent, sort_keys=sort_keys)
+
+        head, _, tail = expected.partition(b"0")
+        assert head + b"18446744073709551616" + tail == written
+
+    def test_indent(self) -> None:
+        """Two spaces a level, a blank after the colon, brackets together when empty."""
+        value = {"b": [2**64, {}, []], "a": {"c": "\ud800", "b": [1, {"x": "a\nb"}]}}
+
+        assert rb"""{
+  "a": {
+    "b": [
+      1,
+      {
+        "x": "a\nb"
+      }
+    ],
+    "c": "\ud800"
+  },
+  "b": [
+    18446744073709551616,
+    {},
+    []
+  ]
+}""" == dumps(value, indent=True, sort_keys=True)
+
+    @pytest.mark.parametrize(
+        "value", [object(), {1: 2}, [2**64, object()], {"a": 2**64, 1: 2}, b"x"]
+    )
+    def test_not_json(self, value: Json) -> None:
+        """A value that is no JSON is a mistake of the caller."""
+        with pytest.raises(TypeError):
+            dumps(value)
+
+    @pytest.mark.parametrize(
+        ("value", "pointer"),
+        [
+            (float("nan"), "nan at ''"),
+            ({"a": [1, float("inf")]}, "inf at '/a/1'"),
+            ([{"x/": (-float("inf"),)}], "-inf at '/0/x~1/0'"),
+        ],
+    )
+    def test_non_finite(self, value: Json, pointer: str) -> None:
+        """A float that JSON does not have is found, with its pointer."""
+        with pytest.raises(ValueError, match=re.escape(f"{pointer} is not JSON")):
+            refuse_non_finite(value)
+
+    @given(json_values())
+    def test_finite(self, value: Json) -> None:
+        """Everything that was read is finite."""
+        refuse_non_finite(value)
+
+
+class TestSpellings:
+    def test_canonical_numbers(self) -> None:
+        """Doubles are spelled as storyline.md 1.2 says; so are huge integers and numbers that no double holds."""
+        spellings = {
+            "100.0": 100.0,
+            "0.0": 0.0,
+            "-0.0": -0.0,
+            "0.00001": 0.00001,
+            "1e-6": 0.000001,
+            "1.5e-7": 0.00000015,
+            "1000000000000000.0": 1e15,
+            "1e+16": 1e16,
+            "1.5e+16": 1.5e16,
+            "1e+100": 1e100,
+            "1.7976931348623157e+308": 1.7976931348623157e308,
+            "5e-324": 5e-324,
+            "0.1": 0.1,
+            "18446744073709551616": 2**64,
+            "-9223372036854775809": -(2**63) - 1,
+            "1E400": ExactNumber("1E400"),
+            "true": True,
+            "null": None,
+        }
+
+        assert list(spellings) == [canonical(value).decode() for value in spellings.values()]
+        assert list(spellings) == [
+            canonical([value, 2**64])[1:-22].decode() for value in spellings.values()
+        ]
+
+    def test_canonical_strings(self) -> None:
+        """Only quotes, backslashes and control characters are escaped, and lone surrogates."""
+        text = '"\\/\b\f\n\r\t\0\x1f\x7f\x80é\u2028😀\ud800'
+
+        assert (
+            '"\\"\\\\/\\b\\f\\n\\r\\t\\u0000\\u001f\x7f\x80é\u2028😀\\ud800"'.encode()
+            == canonical(text)
+        )
+
+    def test_canonical_order(self) -> None:
+        """Keys are sorted by code point, recursively, lone surrogates among them."""
+        value = {"\ue000": 1, "😀": 2, "\ud800": 3, "b": {"z": 1, "B": 2}, "": [{"b": 1, "a": 2}]}
+
+        assert (
+            '{"":[{"a":2,"b":1}],"b":{"B":2,"z":1},"\\ud800":3,"\ue000":1,"😀":2}'.encode()
+            == canonical(value)
+        )
+        del value["\ud800"]
+        assert '{"":[{"a":2,"b":1}],"b":{"B":2,"z":1},"\ue000":1,"😀":2}'.encode() == canonical(
+            value
+        )
+
+    def test_compact(self) -> None:
+        """Compact text keeps the order of keys, and has no white space outside strings."""
+        assert '{"b":[1,2.0,"x y"],"a":{}}' == compact({"b": [1, 2.0, "x y"], "a": {}})
+        assert '"\\udc88"' == compact("\udc88")
+
+
+class TestDuplicateKeys:
+    def test_reported(self) -> None:
+        """A key twice in one object is reported at the object, however it is escaped."""
+        text = rb'{"a":1,"b":[{"x~/":{"k":1,"k":2,"\u006b":{"k":0}}},{"a":1}],"a":{"c":1,"\"":2}}'
+
+        found = duplicate_keys(text)
+
+        assert [
+            (
+                "error",
+                "input.duplicate-key",
+                "/b/0/x~0~1",
+                'key "k" 3 times in one object: the last value is used, others dropped',
+            ),
+            (
+                "error",
+                "input.duplicate-key",
+                "",
+                'key "a" 2 times in one object: the last value is used, others dropped',
+            ),
+        ] == [problem[:4] for problem in found]
+
+    def test_example_of_pitfall_3(self) -> None:
+        """The last value is the one that is read."""
+        text = b'{"step_id":1,"source":"user","message":"first","message":"second"}'
+
+        assert [""] == [problem.pointer for problem in duplicate_keys(text)]
+        assert {"step_id": 1, "source": "user", "message": "second"} == loads(text)
+
+    @pytest.mark.parametrize(
+        "text", [b'{"a":{"a":[{"a":"a"},{"a":"\\"a\\":,"}]},"b":1}', b"[]", b'"a"', b"5"]
+    )
+    def test_not_reported(self, text: bytes) -> None:
+        """Keys of different objects, and strings that look like keys, are no duplicates."""
+        assert [] == duplicate_keys(text)
+
+    @given(json_values())
+    def test_what_is_written(self, value: Json) -> None:
+        """What the hub writes has no key twice."""
+        assert [] == duplicate_keys(dumps(value))
+        assert [] == duplicate_keys(dumps(value, indent=True))
+
+    def test_a_million_times(self) -> None:
+        """A key as often as one likes is one problem."""
+        text = b"{" + b",".join([b'"a":1'] * 100_000) + b"}"
+
+        assert 1 == len(duplicate_keys(text))
