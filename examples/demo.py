@@ -37,7 +37,7 @@ def show(storyline: hub.Storyline) -> None:
     score = result.score if result else None
     print(f"{storyline.session_id}: {len(storyline.turns)} turns, score {score}")
     for turn in storyline.turns:
-        say(f"{turn.turn_id:>2} {turn.source:<7}", turn.message)
+        say(f"{turn.turn_id:>2} {turn.source:<7}", turn.message or turn.reasoning_content)
         for call in turn.tool_calls or ():
             say("           calls", f"{call.function_name} {call.arguments}")
         for found in hub.visible_results(turn):
