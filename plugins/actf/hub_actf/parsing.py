@@ -17,6 +17,7 @@ from hub import Document, Json, Problem, Record, Shape, is_timestamp, pointer
 from hub_actf import records, rules
 from hub_actf.model import (
     ASSISTANT_CONTENT,
+    METRIC,
     RECORD,
     RFC,
     TOOL,
@@ -117,44 +118,56 @@ def _check_trajectory(document: Parsed, trajectory: dict[str, Json], at: str) ->
 
 
 def _check_steps(document: Parsed, steps: Sequence[Step], at: str) -> Steps:
+    for start in range(0, len(steps), BATCH):
+        batch = steps[start : start + BATCH]
+        for check_batch in (
+            _check_step_shapes,
+            _check_contents,
+            _check_step_times,
+            _check_metrics,
+            _check_tools,
+            _check_observations,
+        ):
+            check_batch(document, batch, start, at)
     parsed = Steps.of(steps)
-    if not document.value.form.step.all_fit(steps):
-        for index, step in enumerate(steps):
-            _check_shape(document, document.value.form.step, step, f"{at}/{index}")
-    _check_contents(document, steps, at)
-    _check_step_times(document, steps, at)
     for check in STEP_CHECKS:
         _report(document, check(parsed, at))
-    _check_tools(document, steps, at)
-    _check_observations(document, parsed, at)
     return parsed
 
+
+BATCH = 128
+"""So many steps are asked at once: objects that were looked at for one member are still at hand for the next."""
 
 STEP_CHECKS = (
     rules.step_order,
     rules.tools_differ,
     rules.call_ids,
     rules.function_name,
-    rules.metric,
     rules.result_call,
 )
 
 
-def _check_contents(document: Parsed, steps: Sequence[Step], at: str) -> None:
-    contents = [step.get("assistant_content") for step in steps]
-    known = [content for content in contents if type(content) is dict]
-    if ASSISTANT_CONTENT.all_fit(known):
+def _check_step_shapes(document: Parsed, steps: Sequence[Step], start: int, at: str) -> None:
+    shape = document.value.form.step
+    if not shape.all_fit(steps):
+        for index, step in enumerate(steps, start):
+            _check_shape(document, shape, step, f"{at}/{index}")
+
+
+def _check_contents(document: Parsed, steps: Sequence[Step], start: int, at: str) -> None:
+    contents: list[Json] = [step.get("assistant_content") for step in steps]
+    if ASSISTANT_CONTENT.all_fit([one for one in contents if type(one) is dict]):
         return
-    for index, content in enumerate(contents):
+    for index, content in enumerate(contents, start):
         if type(content) is dict:
             _check_shape(document, ASSISTANT_CONTENT, content, f"{at}/{index}/assistant_content")
 
 
-def _check_step_times(document: Parsed, steps: Sequence[Step], at: str) -> None:
+def _check_step_times(document: Parsed, steps: Sequence[Step], start: int, at: str) -> None:
     times: list[Json] = [step.get(key) for step in steps for key in TIMES]
-    if set(map(type, times)) <= {str, NoneType} and all(map(is_timestamp, {*times} - {None})):
+    if set(map(type, times)) <= TEXT and all(map(is_timestamp, {*times} - {None})):
         return
-    for index, step in enumerate(steps):
+    for index, step in enumerate(steps, start):
         _check_times(document, step, f"{at}/{index}")
 
 
@@ -172,16 +185,24 @@ def _check_times(document: Parsed, value: Mapping[str, Any], at: str) -> None:
         document.value.times[place] = None if read is None else str(read)
 
 
-def _check_tools(document: Parsed, steps: Sequence[Step], at: str) -> None:
+def _check_metrics(document: Parsed, steps: Sequence[Step], start: int, at: str) -> None:
+    """Ask the rule about all metrics but those which have the standard members only."""
+    metrics: list[Json] = [step.get("metric") for step in steps]
+    if METRIC.all_fit([one for one in metrics if type(one) is dict]):
+        return
+    for index, measured in enumerate(metrics, start):
+        if type(measured) is dict:
+            _report(document, rules.metric(measured, f"{at}/{index}/metric"))
+
+
+def _check_tools(document: Parsed, steps: Sequence[Step], start: int, at: str) -> None:
     listed: list[Json] = [step.get("tools") for step in steps]
     called: list[Json] = list(map(listed_calls, steps))
-    every = [
-        tool for tools in (*listed, *called) if tools and type(tools) is list for tool in tools
-    ]
+    every = _elements([*listed, *called])
     if set(map(type, every)) <= {dict} and TOOL.all_fit(every):
         return
-    for index, both in enumerate(zip(listed, called, strict=True)):
-        for place, tools in zip(("tools", rules.CALLS), both, strict=True):
+    for place, lists in (("tools", listed), (rules.CALLS, called)):
+        for index, tools in enumerate(lists, start):
             if type(tools) is list:
                 _check_tool_list(document, tools, f"{at}/{index}/{place}")
 
@@ -201,14 +222,15 @@ def _check_tool_list(document: Parsed, tools: Sequence[Tool], at: str) -> None:
         _check_shape(document, TOOL, tool, f"{at}/{position}")
 
 
-def _check_observations(document: Parsed, steps: Steps, at: str) -> None:
+def _check_observations(document: Parsed, steps: Sequence[Step], start: int, at: str) -> None:
     """Observations are objects, in a record also texts and arrays; whatever they are, they are kept."""
-    every = list(chain.from_iterable(steps.observations))
+    observed: list[Json] = [step.get("observation") for step in steps]
+    every = _elements(observed)
     if set(map(type, every)) <= {dict} and {type(one.get("type")) for one in every} <= TEXT:
         return
     also = (str, list) if document.value.form.is_record else ()
-    for index, observations in enumerate(steps.observations):
-        for position, observation in enumerate(observations):
+    for index, observations in enumerate(observed, start):
+        for position, observation in enumerate(_elements([observations])):
             place = f"{at}/{index}/observation/{position}"
             if type(observation) is dict:
                 kind = observation.get("type")
@@ -220,6 +242,11 @@ def _check_observations(document: Parsed, steps: Steps, at: str) -> None:
 
 
 TEXT = {str, NoneType}
+
+
+def _elements(arrays: Iterable[Json]) -> list[Json]:
+    """Return the elements of those of *arrays* that are some."""
+    return list(chain.from_iterable(array for array in arrays if array and type(array) is list))
 
 
 def _check_shape(document: Parsed, shape: Shape, value: Mapping[str, Json], at: str) -> None:

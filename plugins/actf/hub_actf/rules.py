@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from hub import Json, Problem, Rule, equal, is_integer, pointer, show
-from hub_actf.model import METRIC as METRIC_SHAPE
 from hub_actf.model import (
     NUMERIC_METRICS,
     STATUSES,
@@ -230,22 +229,12 @@ CALLS = "assistant_content/tool_calls"
 """Where the second tool list of a step is."""
 
 
-def metric(steps: Steps, at: str) -> Iterator[Problem]:
+def metric(measured: Mapping[str, Json], at: str) -> Iterator[Problem]:
     """The numeric metrics are numbers or null."""
-    every = [measured_in(step) for step in steps.steps]
-    if METRIC_SHAPE.all_fit(every):
-        return
-    for index, measured in enumerate(every):
-        for key in NUMERIC_METRICS:
-            value = measured.get(key)
-            if value is not None and not is_number(value):
-                yield METRIC.at(f"{at}/{index}/metric/{key}", value)
-
-
-def measured_in(step: Step) -> Mapping[str, Json]:
-    """Return the metric of *step*; an empty one, if it is no object."""
-    measured = step.get("metric")
-    return measured if type(measured) is dict else {}
+    for key in NUMERIC_METRICS:
+        value = measured.get(key)
+        if value is not None and not is_number(value):
+            yield METRIC.at(f"{at}/{key}", value)
 
 
 def result_call(steps: Steps, at: str) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ Source: actf.md 5.2 and 6.3; actf-records.md 3 and 5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 
 from hub import (
     CallIndex,
@@ -53,7 +54,10 @@ from hub_actf.tools import (
 FILLER_TIME = "1970-01-01 00:00:00+00:00"
 """Stands where ACTF demands a time and none is known: storyline.md 6.5."""
 
-NO_CALLS: Mapping[str, str] = {}
+NOTHING: Mapping[str, Json] = {}
+
+Row = tuple[Mapping[str, Json], int, Sequence[Tool], Sequence[str], Sequence[Json], Prompt | None]
+"""A step, the id of its turn, its tools, the Storyline ids of these, its observations, and the prompt of its own."""
 
 
 # Steps to turns: actf.md 5.2
@@ -80,22 +84,30 @@ class StepReader:
         for index in self.steps.replaced_ids:
             step_id = self.steps.steps[index]["step_id"]
             self.residuals[f"{self.at}/{index}/step_id"] = step_id
-        return [self.turn(index, prompt) for index, prompt in enumerate(prompts)]
+        steps, call_ids = self.steps, self.call_ids
+        rows = zip(
+            steps.steps,
+            steps.turn_ids,
+            steps.tools,
+            call_ids,
+            steps.observations,
+            prompts,
+            strict=True,
+        )
+        return list(map(self.turn, count(), rows))
 
-    def turn(self, index: int, prompt: Prompt | None) -> Turn:
-        """Return the turn of the step at *index*."""
-        steps, turn_ids, all_tools, _, all_observations, _ = self.steps
-        step: Mapping[str, Json] = steps[index]
-        tools, observations = all_tools[index], all_observations[index]
+    def turn(self, index: int, row: Row) -> Turn:
+        """Return the turn of the step at *index*, from what was derived of it."""
+        step, turn_id, tools, call_ids, observations, prompt = row
         content = step.get("assistant_content")
-        content = content if type(content) is dict else {}
+        content = content if type(content) is dict else NOTHING
         started, finished = step.get("started_at"), step.get("finished_at")
         if self.times:
             started = self.times.get(f"{self.at}/{index}/started_at", started)
             finished = self.times.get(f"{self.at}/{index}/finished_at", finished)
         metrics = metrics_from_metric(step.get("metric"))
         return Turn(
-            turn_id=turn_ids[index],
+            turn_id=turn_id,
             source="agent",
             llm_call_count=1,
             timestamp=started,
@@ -104,28 +116,26 @@ class StepReader:
             reasoning_content=text(content.get("reasoning_content")) or None,
             metrics=metrics,
             latency_ms=None if metrics is None else milliseconds(metrics["llm_infer_ms"]),
-            tool_calls=self.tool_calls(index, tools, metrics) if tools else None,
+            tool_calls=self.tool_calls(index, tools, call_ids, metrics) if tools else None,
             kind="autonomous" if tools else None,
-            observation=self.observation(index, observations) if observations else None,
+            observation=self.observation(index, observations, call_ids) if observations else None,
             prompt=prompt,
         )
 
-    def tool_calls(self, index: int, tools: Sequence[Tool], metrics: Json) -> list[ToolCall]:
+    def tool_calls(
+        self, index: int, tools: Sequence[Tool], call_ids: Sequence[str], metrics: Json
+    ) -> list[ToolCall]:
         """Return the calls of the step at *index*, which has *tools*."""
-        ids = self.call_ids[index]
-        calls = []
+        calls = list(map(call_from_tool, tools, call_ids))
         for position, tool in enumerate(tools):
-            call_id, source_id = ids[position], tool.get("id")
-            call = call_from_tool(tool, call_id)
-            calls.append(call)
-            if source_id != call_id and source_id:
+            source_id = tool.get("id")
+            if source_id != call_ids[position] and source_id:
                 self.set_aside_tool_member(index, position, "id", source_id)
-            unheld = unheld_members(tool, call)
-            if unheld:
-                for key, value in unheld.items():
-                    self.set_aside_tool_member(index, position, key, value)
+            unheld = unheld_members(tool, calls[position])
+            for key in unheld:
+                self.set_aside_tool_member(index, position, key, unheld[key])
         if self.calls is not None:
-            for named, call_id in zip(self.steps.call_ids[index], ids, strict=True):
+            for named, call_id in zip(self.steps.call_ids[index], call_ids, strict=True):
                 self.calls.add(index, named, call_id)
         if len(calls) == 1 and metrics is not None:
             calls[0].duration_ms = milliseconds(metrics["env_action_ms"])
@@ -139,28 +149,28 @@ class StepReader:
             if tools_in(tools) and at not in self.residuals:
                 self.residuals[f"{at}/{position}/{key}"] = value
 
-    def observation(self, index: int, observations: Sequence[Json]) -> dict[str, Json]:
+    def observation(
+        self, index: int, observations: Sequence[Json], call_ids: Sequence[str]
+    ) -> dict[str, Json]:
         """Return the results of the step at *index*, which has *observations*."""
-        ids = self.call_ids[index]
-        is_paired = self.is_record and is_paired_by_position(observations, ids)
+        is_paired = self.is_record and is_paired_by_position(observations, call_ids)
         results = []
         for position, observation in enumerate(observations):
             if type(observation) is not dict:
                 results.append(observation)
                 continue
-            call_id = ids[position] if is_paired else self.named_call(observation)
-            results.append(result_from_observation(observation, call_id))
+            named = call_ids[position] if is_paired else reference(observation)
+            if named and self.calls is not None and not is_paired:
+                named = self.renamed(named)
+            results.append(result_from_observation(observation, named or None))
             if not HAS_NO_PROMOTED(observation):
                 for key, value in replaced_members(observation).items():
                     self.residuals[f"{self.at}/{index}/observation/{position}/{key}"] = value
         return {"results": results}
 
-    def named_call(self, observation: Mapping[str, Json]) -> str | None:
-        """Return the id of the call that *observation* names; the name itself where there is no such call."""
-        named = reference(observation)
-        if self.calls is None or not named:
-            return named or None
-        found = self.calls.answer(named)
+    def renamed(self, named: str) -> str:
+        """Return the id of the call that is *named* so in the source; the name itself where there is no such call."""
+        found = None if self.calls is None else self.calls.answer(named)
         return named if found is None else found[1]
 
 

@@ -6,11 +6,13 @@ Source: actf.md 5.2, 5.4, 5.5, 6.4 and 6.6; actf-records.md 3 and 5.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import NoneType
 
 from hub import MISSING, PLACEHOLDER, Json, Response, ToolCall, equal, is_integer
 from hub_actf.model import Tool, reference, reference_key, tool_name
 
 COMMAND_EXECUTION = "command_execution"
+NOTHING: Mapping[str, Json] = {}
 
 
 # Tool and call: actf.md 5.4 and 6.4
@@ -99,6 +101,8 @@ def unheld_members(tool: Tool, call: ToolCall) -> Mapping[str, Json]:
 
     That is what was not chosen and differs from what was, and what has a wrong type. `null` says nothing.
     """
+    if SELDOM.isdisjoint(tool) and type(tool.get("name")) in (str, NoneType):
+        return NOTHING
     return {
         key: value
         for key, value in tool.items()
@@ -131,6 +135,8 @@ HELD: Mapping[str, Callable[[Json, ToolCall], bool]] = {
     "exit_code": lambda exit_code, _: is_integer(exit_code),
 }
 """Whether a call holds what a member of its tool says."""
+
+SELDOM = frozenset(HELD) - {"name"}
 
 
 # Observation and result: actf.md 5.2, 5.5 and 6.6
