@@ -1,8 +1,8 @@
 """Which format plugins are installed, without loading any of them.
 
-The answer is that of `importlib.metadata.entry_points(group="storyline_hub.formats")`. Importing that module takes longer than
-all else that `hub detect` does, so the `entry_points.txt` files are read here directly where `sys.path` holds plain folders
-only; anything else (zip archives, finders of their own) is left to `importlib.metadata`.
+The answer is that of `importlib.metadata.entry_points(group="storyline_hub.formats")`. Importing that module takes
+longer than all else that `hub detect` does, so the `entry_points.txt` files are read here directly where `sys.path`
+holds plain folders only; anything else (zip archives, eggs, finders of their own) is left to `importlib.metadata`.
 """
 
 from __future__ import annotations
@@ -23,25 +23,32 @@ class EntryPoint(NamedTuple):
     id: str
     """Name of the entry point: the format id."""
     module: str
+    """Module with the hooks; `module:name` for an object in it."""
     distribution: str
+    """Name of the distribution; of a one-file plugin its path."""
     version: str
 
     def __str__(self) -> str:
-        return f"{self.distribution} {self.version}"
+        return f"{self.distribution} {self.version}".strip()
 
 
 def entry_points() -> list[EntryPoint]:
     """Return the declared plugins, sorted; of a distribution that is found twice, the first on `sys.path` counts."""
-    found = sorted(_from_metadata() if _is_unusual() else _from_folders())
-    return [one for index, one in enumerate(found) if one not in found[:index]]
+    return sorted(set(_from_metadata() if _is_unusual() else _from_folders()))
+
+
+def normalised(name: str) -> str:
+    """Return the *name* of a distribution as all its spellings are compared: lower-case, `-` for `_` and `.`."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _is_unusual() -> bool:
     """Tell whether distributions may be where only `importlib.metadata` finds them."""
     finders = (finder for finder in sys.meta_path if finder is not PathFinder)
     return any(hasattr(finder, "find_distributions") for finder in finders) or any(
-        os.path.isfile(path)
-        for path in sys.path  # noqa: PTH113  # pathlib costs more than the rest
+        # Zip archives and eggs. `pathlib` costs more than all the rest.
+        os.path.isfile(path) or path.endswith(".egg")  # noqa: PTH113
+        for path in map(os.fspath, sys.path)
     )
 
 
@@ -49,50 +56,64 @@ def _from_metadata() -> Iterator[EntryPoint]:
     from importlib import metadata
 
     for point in metadata.entry_points(group=GROUP):
+        module = point.value.partition("[")[0].strip()
         name, version = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
-        yield EntryPoint(point.name, point.value, name, version)
-
-
-_METADATA_FOLDER = re.compile(r"(?P<name>.+?)-(?P<version>[^-]+)\.(?:dist|egg)-info").fullmatch
+        yield EntryPoint(point.name, module, name, version)
 
 
 def _from_folders() -> Iterator[EntryPoint]:
     seen: set[str] = set()
+    for folder in _metadata_folders():
+        name, _, version = os.path.basename(folder).rpartition(".")[0].partition("-")  # noqa: PTH119
+        key = normalised(name)
+        if key in seen:
+            continue
+        seen.add(key)
+        points = list(_group(_read(f"{folder}/entry_points.txt")))
+        if points:
+            header = _header(_read(f"{folder}/METADATA") or _read(f"{folder}/PKG-INFO"))
+            name, version = header.get("name", name), header.get("version", version)
+        for point, module in points:
+            yield EntryPoint(point, module, name, version)
+
+
+def _metadata_folders() -> Iterator[str]:
+    """Yield the folders that describe a distribution each, in the order of `sys.path`."""
     for path in sys.path:
         try:
             with os.scandir(path or ".") as entries:
-                folders = [entry.path for entry in entries if entry.name.endswith("-info")]
+                yield from sorted(
+                    entry.path
+                    for entry in entries
+                    if entry.name.lower().endswith((".dist-info", ".egg-info"))
+                )
         except OSError:
             continue
-        for folder in folders:
-            match = _METADATA_FOLDER(os.path.basename(folder))  # noqa: PTH119  # as above
-            if match is None:
-                continue
-            name = re.sub(r"[-_.]+", "-", match["name"]).lower()
-            if name in seen:
-                continue
-            text = _read(f"{folder}/entry_points.txt")
-            seen.add(name)
-            for point, module in _group(text):
-                yield EntryPoint(point, module, name, match["version"])
 
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123  # as above
+        with open(path, encoding="utf-8", errors="replace") as file:  # noqa: PTH123  # as above
             return file.read()
-    except (OSError, UnicodeDecodeError):
+    except OSError:
         return ""
 
 
 def _group(text: str) -> Iterator[tuple[str, str]]:
     """Yield the `name = module` pairs of the group in the text of an `entry_points.txt`."""
-    if f"[{GROUP}]" not in text:
+    if GROUP not in text:
         return
     section = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("[") and line.endswith("]"):
-            section = line[1:-1].strip()
-        elif section == GROUP and "=" in line and not line.startswith(("#", ";")):
+            section = line[1:-1]
+        elif section == GROUP and "=" in line and not line.startswith("#"):
             name, _, value = line.partition("=")
             yield name.strip(), value.partition("[")[0].strip()
+
+
+def _header(text: str) -> dict[str, str]:
+    """Return the fields at the head of a `METADATA` file, by lower-case name."""
+    lines = text.partition("\n\n")[0].splitlines()
+    fields = (line.partition(":") for line in lines if not line.startswith((" ", "\t")))
+    return {name.lower(): value.strip() for name, _, value in fields}

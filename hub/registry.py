@@ -1,7 +1,7 @@
-"""The formats that are there: discovery, loading on demand, isolation of what is broken, and a plugin's hooks addressed.
+"""The formats that are there: discovery, loading on demand, isolation of what is broken, hooks addressed to one plugin.
 
-A plugin that cannot be imported, registered or used costs only itself, and is named with its distribution. Two distributions
-that claim one id are a conflict: neither is used. Source: design.md, the four hooks.
+A plugin that cannot be imported, registered or used costs only itself, and is named with its distribution. Two
+distributions that claim one id are a conflict: neither is used. Source: design.md, the four hooks.
 """
 
 from __future__ import annotations
@@ -10,12 +10,13 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pluggy
 
 from hub import hookspecs
-from hub.discovery import EntryPoint, entry_points
+from hub.discovery import EntryPoint, entry_points, normalised
 from hub.errors import FormatError, HubError, Json, PluginError
 from hub.hookspecs import API_VERSION, PROJECT, Detection, FormatInfo, Sample
 
@@ -29,7 +30,7 @@ DISABLE = "HUB_DISABLE_PLUGINS"
 """Environment variable: format ids or distributions, separated by commas, that are not to be used."""
 
 OWN = EntryPoint("storyline", "hub.storyline.plugin", "storyline-hub", "")
-"""The hub's own format, a plugin like the others."""
+"""The hub's own format, a plugin like the others, but for its id, which no other can claim."""
 
 PACKAGES = {
     "actf": "storyline-hub-actf",
@@ -62,9 +63,17 @@ class Format:
         self._manager = manager
         self._plugin = plugin
         self.origin = origin
+        missing = [hook for hook in REQUIRED_HOOKS if not self._implements(hook)]
+        if missing:
+            name = getattr(plugin, "__name__", plugin)
+            raise FormatError(f"no @hookimpl for {', '.join(missing)} in {name}")
         info = self._hook("format_info")()
         if not isinstance(info, FormatInfo):
             raise FormatError(f"format_info returned {type(info).__name__}, not a FormatInfo")
+        if info.api_version != API_VERSION:
+            raise FormatError(
+                f"made for version {info.api_version} of the hooks, this hub has {API_VERSION}"
+            )
         self.info: FormatInfo = info
         self.id: str = info.id
 
@@ -99,7 +108,8 @@ class Format:
 
     def file_name(self, document: Json, options: WriteOptions) -> str | None:
         """Return the relative path that the plugin gives *document* in a directory: the `file_name` hook."""
-        name: str | None = self._hook("file_name")(document=document, options=options)
+        with self._guarded("file_name"):
+            name: str | None = self._hook("file_name")(document=document, options=options)
         return name
 
     def attachments(self, document: Json, options: WriteOptions) -> Iterator[tuple[str, bytes]]:
@@ -107,10 +117,8 @@ class Format:
         return self._each("attachments", document=document, options=options)
 
     def _implements(self, hook: str) -> bool:
-        return any(
-            implementation.plugin is self._plugin
-            for implementation in getattr(self._manager.hook, hook).get_hookimpls()
-        )
+        implementations = getattr(self._manager.hook, hook).get_hookimpls()
+        return any(one.plugin is self._plugin for one in implementations)
 
     def _hook(self, name: str) -> Callable[..., Any]:
         """Return the hook *name* of this plugin alone; wrappers of plugins that are no formats still apply."""
@@ -122,15 +130,21 @@ class Format:
         return self._manager.subset_hook_caller(name, remove_plugins=others)
 
     def _each(self, name: str, **arguments: Any) -> Iterator[Any]:
-        """Yield what the hook *name* gives; any other error than the hub's own names the plugin."""
-        try:
+        """Yield what the hook *name* gives."""
+        with self._guarded(name):
             yield from self._hook(name)(**arguments) or ()
-        except (HubError, GeneratorExit, KeyboardInterrupt):
+
+    @contextmanager
+    def _guarded(self, hook: str) -> Iterator[None]:
+        """Name the plugin in any other error than the hub's own."""
+        try:
+            yield
+        except HubError:
             raise
-        except Exception as error:
-            what = f"{type(error).__name__}: {error}".rstrip(": ")
+        except (Exception, SystemExit) as error:
             raise PluginError(
-                f"the plugin {self.id!r} ({self.origin}) failed in {name}: {what}; this is a bug of the plugin"
+                f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {_describe(error)};"
+                " this is a bug of the plugin"
             ) from error
 
 
@@ -138,29 +152,22 @@ class Formats(Mapping[str, Format]):
     """The formats by id (or alias), loaded when they are asked for."""
 
     def __init__(self, points: Iterable[EntryPoint] | None = None) -> None:
-        self._points = [OWN, *(entry_points() if points is None else points)]
         self._manager = pluggy.PluginManager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
-        self._loaded: dict[str, Format] = {}
-        self._failures: dict[str, tuple[str, BaseException | None]] = {}
-        self._claims: dict[str, list[EntryPoint]] = {}
-        self._disabled: list[EntryPoint] = []
-        disabled = {name.strip().lower() for name in os.environ.get(DISABLE, "").split(",")}
-        for point in self._points:
-            if point is not OWN and {point.id, point.distribution} & disabled:
-                self._disabled.append(point)
-            else:
-                self._claims.setdefault(point.id, []).append(point)
+        found = entry_points() if points is None else points
+        self._plugins = [_Plugin(point, self._manager) for point in (OWN, *found)]
+        _refuse_disabled(self._plugins)
+        _refuse_conflicts(self._plugins)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the ids of the usable formats, sorted."""
-        return (id_ for id_ in sorted(self._claims) if self._try(id_) is not None)
+        return (id_ for id_ in self.declared if self._usable(id_) is not None)
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and self._find(name) is not None
+        return isinstance(name, str) and len(self._named(name)) == 1
 
     def __getitem__(self, name: str) -> Format:
         """Return the format *name*, an id or an alias.
@@ -168,47 +175,40 @@ class Formats(Mapping[str, Format]):
         Raises:
             FormatError: there is none, or its plugin is broken or in conflict; the text says what to do.
         """
-        found = self._find(name)
-        if found is not None:
-            return found
-        raise FormatError(self._why_not(name))
+        found = self._named(name)
+        if len(found) == 1:
+            return found[0]
+        raise FormatError(self._why_not(name, found))
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the format *name*, an id or an alias; *default* where no usable one has that name."""
+        found = self._named(name)
+        return found[0] if len(found) == 1 else default
 
     @property
     def declared(self) -> list[str]:
-        """Ids that some plugin declares, usable or not, sorted; loads nothing."""
-        return sorted(self._claims)
+        """Ids that some plugin declares, usable or not, but for disabled ones; sorted. Loads nothing."""
+        return sorted({one.point.id for one in self._plugins if one.status != "disabled"})
 
     def states(self) -> list[PluginState]:
         """Return how each declared plugin fares; loads all of them."""
-        states = [
-            PluginState(point.id, "disabled", str(point), f"{DISABLE} names it")
-            for point in self._disabled
-        ]
-        for id_, points in self._claims.items():
-            usable = self._try(id_) is not None
-            for point in points:
-                reason = (
-                    ""
-                    if usable and point is points[0]
-                    else self._failures[self._key(point, id_)][0]
-                )
-                status: Status = (
-                    "ok"
-                    if not reason
-                    else "conflict"
-                    if len(points) > 1 and id_ != OWN.id
-                    else "broken"
-                )
-                states.append(PluginState(id_, status, _origin(point), reason))
-        return sorted(states)
+        return sorted(plugin.state() for plugin in self._plugins)
 
     def failure(self, id_: str) -> BaseException | None:
         """Return the error that made the plugin of *id_* unusable, for a full trace."""
-        self._try(id_)
-        found = [
-            error for key, (_, error) in self._failures.items() if key.partition(" ")[0] == id_
-        ]
-        return next((error for error in found if error is not None), None)
+        self._usable(id_)
+        return next((one.error for one in self._claimants(id_) if one.error is not None), None)
+
+    def register(self, plugin: object) -> None:
+        """Add *plugin*, which is no format: its hook wrappers apply to every format.
+
+        Raises:
+            FormatError: it has a hook that the hub does not have.
+        """
+        try:
+            _register(self._manager, plugin)
+        except pluggy.PluginValidationError as error:
+            raise FormatError(_describe(error)) from error
 
     def add_file(self, path: str) -> Format:
         """Load the one-file plugin at *path* (`--plugin path.py`), once, and return its format.
@@ -216,136 +216,184 @@ class Formats(Mapping[str, Format]):
         Raises:
             FormatError: the file cannot be loaded, or its id is taken.
         """
-        from importlib.util import module_from_spec, spec_from_file_location
-
-        known = next((point for point in self._points if point.distribution == path), None)
-        if known is not None:
-            return self[known.id]
-        name = f"hub_plugin_{len(self._points)}_{os.path.basename(path).partition('.')[0]}"  # noqa: PTH119
-        spec = spec_from_file_location(name, path)
-        if spec is None or spec.loader is None or not os.path.isfile(path):  # noqa: PTH113
-            raise FormatError(f"no Python file at {path!r}")
-        module = module_from_spec(spec)
-        sys.modules[name] = module
+        known = next((one for one in self._plugins if one.point.distribution == path), None)
+        if known is not None and known.format is not None:
+            return known.format
+        name = f"hub_plugin_{len(self._plugins)}"
         try:
-            spec.loader.exec_module(module)
-            info = module.format_info()
-            point = EntryPoint(info.id, name, path, "")
-            taken = self._claims.get(point.id)
-            if taken:
-                raise FormatError(
-                    f"its id {point.id!r} is that of {_origin(taken[0])}; {_ways_out(taken[0])}"
-                )
-            self._points.append(point)
-            self._claims[point.id] = [point]
-            return self._load(point)
+            module = _module_of_file(path, name)
+            found = _registered(self._manager, module, path, self._check_free)
         except (Exception, SystemExit) as error:
+            sys.modules.pop(name, None)
             raise FormatError(f"the plugin {path} cannot be used: {_describe(error)}") from error
-
-    def _find(self, name: str) -> Format | None:
-        if name in self._claims:
-            return self._try(name)
-        named = [
-            one for one in self.values() if name in one.info.aliases or name == one.info.source
-        ]
-        if len(named) > 1:
-            raise FormatError(
-                f"{name!r} is an alias of {' and of '.join(one.id for one in named)}; use the id"
-            )
-        return named[0] if named else None
-
-    def _try(self, id_: str) -> Format | None:
-        """Return the format *id_*, loading it once; None when it is not usable, with the reason kept."""
-        if id_ in self._loaded:
-            return self._loaded[id_]
-        points = self._claims.get(id_, [])
-        if not points or any(self._key(point, id_) in self._failures for point in points[:1]):
-            return None
-        if len(points) > 1:
-            self._refuse(id_, points)
-            if id_ != OWN.id:
-                return None
-        try:
-            return self._load(points[0])
-        except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken plugin costs only itself
-            self._failures[self._key(points[0], id_)] = (_describe(error), error)
-            return None
-
-    def _refuse(self, id_: str, points: list[EntryPoint]) -> None:
-        """Keep the conflict of *points*, which claim one id; the hub's own id is not to be had."""
-        names = " and ".join(_origin(point) for point in points)
-        for point in points:
-            if point is not OWN:
-                reason = f"{names} both claim {id_!r}; {_ways_out(point)}"
-                self._failures[self._key(point, id_)] = (reason, None)
-
-    @staticmethod
-    def _key(point: EntryPoint, id_: str) -> str:
-        return f"{id_} {_origin(point)}"
-
-    def _load(self, point: EntryPoint) -> Format:
-        module = importlib.import_module(point.module.replace(":", "."))
-        self._manager.register(module, name=f"{point.id} {point.module}")
-        try:
-            self._manager.check_pending()
-            found = Format(module, _origin(point), self._manager)
-            _check(found, point, module)
-        except BaseException:
-            self._manager.unregister(module)
-            raise
-        self._loaded[point.id] = found
+        plugin = _Plugin(EntryPoint(found.id, name, path, ""), self._manager)
+        plugin.format = found
+        self._plugins.append(plugin)
         return found
 
-    def _why_not(self, name: str) -> str:
-        points = self._claims.get(name)
-        if points:
-            reasons = [
-                self._failures[key][0]
-                for point in points
-                if (key := self._key(point, name)) in self._failures
-            ]
-            return f"the format {name!r} of {' and '.join(map(_origin, points))} cannot be used: {'; '.join(reasons)}"
-        installed = ", ".join(self) or "none"
-        if any(name == point.id for point in self._disabled):
-            return f"the format {name!r} is disabled by {DISABLE}; installed: {installed}"
+    def _check_free(self, found: Format) -> None:
+        """Refuse the format of a one-file plugin whose id is taken."""
+        taken = next((one for one in self._claimants(found.id) if one.status != "disabled"), None)
+        if taken is None:
+            return
+        is_installed = taken.point is not OWN and taken.point.version
+        way_out = f"; set {DISABLE}={taken.point.distribution}" if is_installed else ""
+        raise FormatError(f"its id {found.id!r} is that of {taken.origin}{way_out}")
+
+    def _claimants(self, id_: str) -> list[_Plugin]:
+        return [plugin for plugin in self._plugins if plugin.point.id == id_]
+
+    def _usable(self, id_: str) -> Format | None:
+        """Return the format *id_*, loading it once; None when it is not usable."""
+        loaded = (plugin.load() for plugin in self._claimants(id_))
+        return next((found for found in loaded if found is not None), None)
+
+    def _named(self, name: str) -> list[Format]:
+        """Return the format with the id *name*, or those that it is an alias of, if they are usable."""
+        if name in self.declared:
+            found = self._usable(name)
+            return [] if found is None else [found]
+        return [one for one in self.values() if name in (*one.info.aliases, one.info.source)]
+
+    def _why_not(self, name: str, found: list[Format]) -> str:
+        if found:
+            return f"{name!r} is an alias of {' and of '.join(one.id for one in found)}; use the id"
+        claimants = self._claimants(name)
+        refused = [one for one in claimants if one.status != "disabled"]
+        if refused:
+            origin = f" of {refused[0].origin}" if len(refused) == 1 else ""
+            return f"the format {name!r}{origin} cannot be used: {refused[0].reason}"
+        installed = f"installed: {', '.join(self) or 'none'}"
+        if claimants:
+            return f"the format {name!r} is disabled by {DISABLE}; {installed}"
         if name in PACKAGES:
-            return f"the format {name!r} is not installed; pip install {PACKAGES[name]} adds it; installed: {installed}"
+            return f"the format {name!r} is not installed; pip install {PACKAGES[name]} adds it; {installed}"
+        return f"no format named {name!r}{self._hint(name)}; {installed}"
+
+    def _hint(self, name: str) -> str:
         from difflib import get_close_matches
 
-        names = {
-            alias for one in self.values() for alias in (one.id, *one.info.aliases)
-        } | PACKAGES.keys()
-        nearest = get_close_matches(name.lower(), sorted(names), n=3, cutoff=0.5)
-        hint = f" (did you mean {' or '.join(nearest)}?)" if nearest else ""
-        return f"no format named {name!r}{hint}; installed: {installed}"
+        names = {alias for one in self.values() for alias in (one.id, *one.info.aliases)}
+        nearest = get_close_matches(name.lower(), sorted(names | PACKAGES.keys()), n=3, cutoff=0.5)
+        return f" (did you mean {' or '.join(nearest)}?)" if nearest else ""
 
 
-def _check(found: Format, point: EntryPoint, module: object) -> None:
-    """Refuse a plugin that is not what its entry point promises."""
-    info = found.info
-    if info.api_version != API_VERSION:
-        raise FormatError(
-            f"made for version {info.api_version} of the hooks, this hub has {API_VERSION}"
-        )
-    if info.id != point.id:
-        raise FormatError(f"format_info names the id {info.id!r}, the entry point {point.id!r}")
-    missing = [hook for hook in REQUIRED_HOOKS if not found._implements(hook)]  # noqa: SLF001
-    if missing:
-        raise FormatError(
-            f"no @hookimpl for {', '.join(missing)} in {getattr(module, '__name__', module)}"
-        )
+class _Plugin:
+    """A declared plugin, and how it fares: ok until it is refused."""
+
+    def __init__(self, point: EntryPoint, manager: pluggy.PluginManager) -> None:
+        self.point = point
+        self.format: Format | None = None
+        self.status: Status = "ok"
+        self.reason = ""
+        self.error: BaseException | None = None
+        self._manager = manager
+
+    @property
+    def origin(self) -> str:
+        """Distribution and version, or the path of a one-file plugin."""
+        if self.point is OWN:
+            from hub import __version__
+
+            return f"{OWN.distribution} {__version__}"
+        return str(self.point)
+
+    def refuse(self, status: Status, reason: str, error: BaseException | None = None) -> None:
+        self.status, self.reason, self.error = status, reason, error
+
+    def load(self) -> Format | None:
+        """Return the format, loading it once; a plugin that is refused, or broken, has none."""
+        if self.format is None and self.status == "ok":
+            try:
+                plugin = _resolved(self.point)
+                self.format = _registered(self._manager, plugin, self.origin, self._check_id)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken plugin costs only itself
+                self.refuse("broken", _describe(error), error)
+        return self.format
+
+    def state(self) -> PluginState:
+        self.load()
+        return PluginState(self.point.id, self.status, self.origin, self.reason)
+
+    def _check_id(self, found: Format) -> None:
+        if found.id != self.point.id:
+            raise FormatError(
+                f"format_info names the id {found.id!r}, the entry point {self.point.id!r}"
+            )
 
 
-def _origin(point: EntryPoint) -> str:
-    if point is OWN:
-        from hub import __version__
+def _refuse_disabled(plugins: Iterable[_Plugin]) -> None:
+    names = {normalised(name.strip()) for name in os.environ.get(DISABLE, "").split(",")} - {""}
+    for plugin in plugins:
+        own_names = {normalised(plugin.point.id), normalised(plugin.point.distribution)}
+        if plugin.point is not OWN and own_names & names:
+            plugin.refuse("disabled", f"{DISABLE} names it")
 
-        return f"{point.distribution} {__version__}"
-    return f"{point.distribution} {point.version}".strip()
+
+def _refuse_conflicts(plugins: Iterable[_Plugin]) -> None:
+    """Refuse all claimants of an id that several have; the hub's own id is not to be had."""
+    claims: dict[str, list[_Plugin]] = {}
+    for plugin in plugins:
+        if plugin.status == "ok":
+            claims.setdefault(plugin.point.id, []).append(plugin)
+    for id_, claimants in claims.items():
+        if len(claimants) < 2:  # noqa: PLR2004  # no conflict
+            continue
+        rivals = [one for one in claimants if one.point is not OWN]
+        origins = " and ".join(one.origin for one in claimants)
+        names = " or ".join(one.point.distribution for one in rivals)
+        for rival in rivals:
+            reason = f"{origins} claim {id_!r}; uninstall one, or set {DISABLE} to {names}"
+            rival.refuse("conflict", reason)
 
 
-def _ways_out(point: EntryPoint) -> str:
-    return f"uninstall one, or set {DISABLE}={point.distribution}"
+def _resolved(point: EntryPoint) -> object:
+    """Return the object that an entry point names: a module, or with a colon something in it."""
+    module, _, path = point.module.partition(":")
+    found: object = importlib.import_module(module.strip())
+    for name in filter(None, path.strip().split(".")):
+        found = getattr(found, name)
+    return found
+
+
+def _module_of_file(path: str, name: str) -> object:
+    """Return the module that the file at *path* makes, as *name*."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not os.path.isfile(path):  # noqa: PTH113  # lighter
+        raise FormatError(f"no Python file at {path!r}")
+    module = module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def _registered(
+    manager: pluggy.PluginManager,
+    plugin: object,
+    origin: str,
+    check: Callable[[Format], None],
+) -> Format:
+    """Return the format of *plugin*, registered; one that is refused is not left in *manager*."""
+    _register(manager, plugin)
+    try:
+        found = Format(plugin, origin, manager)
+        check(found)
+    except BaseException:
+        manager.unregister(plugin)
+        raise
+    return found
+
+
+def _register(manager: pluggy.PluginManager, plugin: object) -> None:
+    """Add *plugin* to *manager*, unless it has hooks of another name or with other arguments."""
+    try:
+        manager.register(plugin)
+        manager.check_pending()
+    except pluggy.PluginValidationError:
+        manager.unregister(plugin)
+        raise
 
 
 def _describe(error: BaseException) -> str:
