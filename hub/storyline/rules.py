@@ -15,7 +15,7 @@ from hub import pointer as pointers
 from hub.errors import MISSING, Json, Problem, Rule
 
 if TYPE_CHECKING:
-    from hub.storyline.model import Storyline, Turn
+    from hub.storyline.model import Turn
 
 SCHEMA_VERSION = "storyline/v1"
 
@@ -239,10 +239,3 @@ def _calls(calls: list[Json], index: int, call_ids: set[str]) -> Iterator[Proble
             if call_id in call_ids:
                 yield CALL_ID_UNIQUE.at(f"/turns/{index}/tool_calls/{position}/tcid", call_id)
             call_ids.add(call_id)
-
-
-def check_model(storyline: Storyline) -> Iterator[Problem]:
-    """Yield every rule that a Storyline in memory breaks."""
-    from hub.codec import check_model
-
-    return check_model(storyline)
