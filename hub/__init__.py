@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from hub.residuals import is_derived as is_derived
     from hub.residuals import merge as merge
     from hub.residuals import restore as restore
+    from hub.shapes import Deviation as Deviation
     from hub.shapes import Shape as Shape
     from hub.source import Source as Source
     from hub.storyline.calls import INTEGERS as INTEGERS
@@ -123,7 +124,7 @@ _HOMES = {
         "merge",
         "restore",
     ),
-    "hub.shapes": ("Shape",),
+    "hub.shapes": ("Deviation", "Shape"),
     "hub.source": ("Source",),
     "hub.storyline.calls": ("INTEGERS", "CallIndex", "is_integer", "turn_ids", "unique_call_ids"),
     "hub.storyline.content": ("media_type_of", "text_of"),
