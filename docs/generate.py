@@ -90,7 +90,7 @@ def every_rule() -> Iterator[hub.Rule]:
         if not module.name.endswith("__main__") and ".testing" not in module.name:
             yield from rules_in(vars(importlib.import_module(module.name)).values())
     for one in hub.formats.values():
-        yield from one.info.rules
+        yield from one.rules
 
 
 def rules_in(values: Iterable[object]) -> Iterator[hub.Rule]:

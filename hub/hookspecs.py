@@ -1,7 +1,7 @@
 """The four hooks that a format plugin implements, and the plain values that they exchange.
 
-A plugin is a module, registered under the entry-point group `storyline_hub.formats`; the entry point's name is the format id.
-It implements `format_info`, `detect`, `parse`, `to_storyline`, and `from_storyline` unless the format is only read.
+A plugin is a module, registered under the entry-point group `storyline_hub.formats`; the entry point's name is the
+format id. It implements `format_info`, `detect`, `parse`, `to_storyline`, and `from_storyline` unless the format is only read.
 
 The values here are named tuples, not attrs classes: `hub detect` loads every plugin and nothing that is slow to import.
 
@@ -11,7 +11,7 @@ Source: design.md, the four hooks; detection.md 1; carrier.md 2.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pluggy
 
@@ -67,8 +67,6 @@ class FormatInfo(NamedTuple):
     sorts_keys: bool = False
     """Whether written documents have their keys sorted; otherwise they stand as the plugin yields them."""
     options: tuple[Option, ...] = ()
-    rules: tuple[Rule, ...] = ()
-    """Every rule that the plugin reports, for `hub formats ID` and the rule catalogue."""
     api_version: int = API_VERSION
 
     @property
@@ -103,7 +101,20 @@ def format_info() -> FormatInfo:
 
     @hookimpl
     def format_info() -> FormatInfo:
-        return FormatInfo(id="log", title="Chat log", reads=("1",), writes=("1",), nodes=("",), envelope=("/_storyline",))
+        return FormatInfo(id="log", title="Chat log", reads=("1",), nodes=("",), envelope=("/_storyline",))
+    """
+    raise NotImplementedError
+
+
+@hookspec(firstresult=True)
+def rules() -> Iterable[Rule]:
+    """Name every rule that the plugin reports, for `hub formats ID` and for rule catalogues; optional.
+
+    Apart from `format_info`, because detection asks that of every plugin and should not have to load rules.
+
+        @hookimpl
+        def rules() -> Iterable[Rule]:
+            return (Rule("log.entry", "error", "an object with who and says"),)
     """
     raise NotImplementedError
 
@@ -112,7 +123,8 @@ def format_info() -> FormatInfo:
 def detect(sample: Sample) -> Detection | None:
     """Say how sure the plugin is that *sample* is its format, and why; None if it is not.
 
-    Called with a bounded head of the input. Must not open files. For arrays and lines the answer is for all records shown.
+    Called with a bounded head of the input. Must not open files. For arrays and lines the answer is for all
+    records shown.
 
         @hookimpl
         def detect(sample: Sample) -> Detection | None:
@@ -124,11 +136,11 @@ def detect(sample: Sample) -> Detection | None:
 
 
 @hookspec(firstresult=True)
-def parse(source: Source) -> Iterable[Document]:
+def parse(source: Source) -> Iterable[Document[Any]]:
     """Turn the records of *source* into documents of the format, lazily, in order.
 
-    A document holds the format's own model of one source document, and every problem found in it. One whose problems are
-    fatal is yielded all the same (its value is not used), so that the next record is still read.
+    A document holds the format's own model of one source document, and every problem found in it. One whose
+    problems are fatal is yielded all the same (its value is not used), so that the next record is still read.
 
         @hookimpl
         def parse(source: Source) -> Iterator[Document]:
@@ -139,12 +151,12 @@ def parse(source: Source) -> Iterable[Document]:
 
 
 @hookspec(firstresult=True)
-def to_storyline(document: Document) -> Iterable[Storyline]:
+def to_storyline(document: Document[Any]) -> Iterable[Storyline]:
     """Map one parsed document to the Storylines it holds, in document order.
 
-    The document is what this plugin's `parse` yielded; it has no fatal problem. Problems that only the mapping finds are added
-    to it. Values that no Storyline field takes become residuals under their pointer in the source document; nothing is left
-    out. Each Storyline's `node` is the pointer of its node in the document.
+    The document is what this plugin's `parse` yielded; it has no fatal problem. Problems that only the mapping
+    finds are added to it. Values that no Storyline field takes become residuals under their pointer in the
+    source document; nothing is left out. Each Storyline's `node` is the pointer of its node in the document.
 
         @hookimpl
         def to_storyline(document: Document) -> Iterator[Storyline]:
@@ -168,8 +180,9 @@ def from_storyline(
 ) -> Iterable[Json | bytes]:
     """Map the Storylines of one batch to documents of the format, in order.
 
-    What is yielded is JSON (or bytes, for a format that is none) which passes the format owner's strict validator. Warnings go
-    to `options.warn`, native residuals that found no place to `options.unplaced`. The Storylines are not changed.
+    What is yielded is JSON (or bytes, for a format that is none) which passes the format owner's strict
+    validator. Warnings go to `options.warn`, native residuals that found no place to `options.unplaced`. The
+    Storylines are not changed.
 
         @hookimpl
         def from_storyline(storylines: Iterable[Storyline], options: WriteOptions) -> Iterator[Json]:
@@ -187,9 +200,10 @@ def from_storyline(
 def file_name(document: Json, options: WriteOptions) -> str | None:
     """Name the file of a written document below an output directory; optional.
 
-    The path is relative, with `/` between its parts. Documents of one output whose paths are equal get `-2`, `-3`, ...
-    behind the folder that holds the file (behind the stem of a file without a folder): the hub numbers them, for every
-    format. Without this hook, or with None, the hub makes a name from the document's place in the input.
+    The path is relative, with `/` between its parts. Documents of one output whose paths are equal get `-2`,
+    `-3`, ... behind the folder that holds the file (behind the stem of a file without a folder): the hub
+    numbers them, for every format. Without this hook, or with None, the hub makes a name from the document's
+    place in the input.
 
         @hookimpl
         def file_name(document: Json, options: WriteOptions) -> str:
@@ -202,10 +216,10 @@ def file_name(document: Json, options: WriteOptions) -> str | None:
 def attachments(document: Json, options: WriteOptions) -> Iterable[tuple[str, bytes]] | None:
     """Take inline payloads out of a written document, and return the files to be put beside it; optional.
 
-    Each payload is replaced, in *document* itself, by a relative path; the files are pairs of that path and the bytes. A
-    path never leaves the folder of the document, and no part of it comes from the document's text. Called before the
-    document is read back, and only when asked for (`--extract-images`). What cannot be taken out stays, with a warning
-    to `options.warn`.
+    Each payload is replaced, in *document* itself, by a relative path; the files are pairs of that path and the
+    bytes. A path never leaves the folder of the document, and no part of it comes from the document's text.
+    Called before the document is read back, and only when asked for (`--extract-images`). What cannot be taken
+    out stays, with a warning to `options.warn`.
 
         @hookimpl
         def attachments(document: Json, options: WriteOptions) -> Iterator[tuple[str, bytes]]:

@@ -17,7 +17,7 @@ import pluggy
 
 from hub import hookspecs
 from hub.discovery import EntryPoint, entry_points, normalised
-from hub.errors import FormatError, HubError, Json, PluginError
+from hub.errors import FormatError, HubError, Json, PluginError, Rule
 from hub.hookspecs import API_VERSION, PROJECT, Detection, FormatInfo, Sample
 
 if TYPE_CHECKING:
@@ -79,6 +79,11 @@ class Format:
 
     def __repr__(self) -> str:
         return f"<Format {self.id} of {self.origin}>"
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Every rule that the plugin reports: the `rules` hook."""
+        return tuple(self._each("rules"))
 
     @property
     def can_write(self) -> bool:

@@ -57,7 +57,7 @@ def _as_json(one: object) -> dict[str, object]:
         "suffixes": list(info.suffixes),
         "distribution": one.origin,
         "options": [option._asdict() for option in options_of(one)],
-        "rules": [rule._asdict() for rule in info.rules],
+        "rules": [rule._asdict() for rule in one.rules],
     }
 
 

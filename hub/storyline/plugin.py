@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hub.errors import InvalidDocument, Json
+from hub.errors import InvalidDocument, Json, Rule
 from hub.hookspecs import Detection, FormatInfo, Sample, hookimpl
-from hub.storyline.rules import RULES, SCHEMA_VERSION
 
 if TYPE_CHECKING:
     from hub.reading import Document
     from hub.source import Source
     from hub.storyline.model import Storyline
     from hub.writing import WriteOptions
+
+SCHEMA_VERSION = "storyline/v1"
 
 
 @hookimpl
@@ -31,8 +32,15 @@ def format_info() -> FormatInfo:
         nodes=("",),
         batch="input",
         sorts_keys=True,
-        rules=RULES,
     )
+
+
+@hookimpl
+def rules() -> Iterable[Rule]:
+    """Name every rule of a Storyline."""
+    from hub.storyline.rules import RULES
+
+    return RULES
 
 
 @hookimpl

@@ -46,8 +46,12 @@ def format_info() -> FormatInfo:
         title="Tasks",
         nodes=("/attempts/*",),
         envelope=("/_storyline",),
-        rules=(STEPS, TEXT),
     )
+
+
+@hookimpl
+def rules() -> tuple[Rule, ...]:
+    return (STEPS, TEXT)
 
 
 @hookimpl

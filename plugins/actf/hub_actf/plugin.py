@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from hub import Detection, FormatInfo, Json, Sample, hookimpl
+from hub import Detection, FormatInfo, Json, Rule, Sample, hookimpl
 
 if TYPE_CHECKING:
     from hub import Document, Source, Storyline, WriteOptions
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 @hookimpl
 def format_info() -> FormatInfo:
     """Describe the format."""
-    from hub_actf.rules import RULES
-
     return FormatInfo(
         id="actf",
         title="ACTF: benchmark tasks and the attempts at them",
@@ -29,8 +27,15 @@ def format_info() -> FormatInfo:
         nodes=("/attempts/*",),
         envelope=("/_storyline",),
         gathers=True,
-        rules=RULES,
     )
+
+
+@hookimpl
+def rules() -> Iterable[Rule]:
+    """Name every rule of the format."""
+    from hub_actf.rules import RULES
+
+    return RULES
 
 
 @hookimpl

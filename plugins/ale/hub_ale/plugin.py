@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hub import Detection, FormatInfo, InvalidDocument, Json, Option, Sample, hookimpl
+from hub import Detection, FormatInfo, InvalidDocument, Json, Option, Rule, Sample, hookimpl
 
 if TYPE_CHECKING:
     from hub import Document, Source, Storyline, WriteOptions
@@ -17,8 +17,6 @@ FILE = "trajectory.json"
 @hookimpl
 def format_info() -> FormatInfo:
     """Describe ALE-v1.0."""
-    from hub_ale.rules import RULES
-
     return FormatInfo(
         id="ale",
         title="Agents' Last Exam trajectory",
@@ -34,11 +32,18 @@ def format_info() -> FormatInfo:
             Option("task_path", "task of every trajectory, such as demo/note"),
             Option("variant_index", "variant of that task, an integer"),
         ),
-        rules=RULES,
     )
 
 
 # Detection
+
+
+@hookimpl
+def rules() -> Iterable[Rule]:
+    """Name every rule of the format."""
+    from hub_ale.rules import RULES
+
+    return RULES
 
 
 @hookimpl
