@@ -5,7 +5,8 @@ Long strings that the plain element has are not stored again: the patch copies t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from hub import pointer as pointers
@@ -24,110 +25,109 @@ def difference(
 
     What they copy is taken from *budget*.
     """
-    changes: list[_Change] = []
-    _compare_objects(plain, intended, "", changes)
-    if len(changes) <= MAX_OPERATIONS:
-        operations = _share(plain, changes, budget)
+    operations: list[Operation] = []
+    _compare_objects(plain, intended, "", operations)
+    if len(operations) <= MAX_OPERATIONS:
+        operations = _share(plain, intended, operations, budget)
         if len(operations) <= MAX_OPERATIONS:
             return operations
-    return [change.operation() for change in _by_member(plain, intended)]
+    return list(_by_member(plain, intended))
 
 
-class _Change(NamedTuple):
-    """An operation before long strings are shared."""
-
-    op: str
-    path: str
-    value: Json = None
-    in_array: bool = False
-    """Whether the path ends in an array index."""
-
-    def operation(self) -> Operation:
-        if self.op == "remove":
-            return {"op": self.op, "path": self.path}
-        return {"op": self.op, "path": self.path, "value": self.value}
-
-
-def _by_member(plain: dict[str, Json], intended: dict[str, Json]) -> Iterator[_Change]:
-    """Yield one change for each member that differs: the way out of a patch that would be too long."""
+def _by_member(plain: dict[str, Json], intended: dict[str, Json]) -> Iterator[Operation]:
+    """Yield one operation for each member that differs: the way out of a patch that would be too long."""
     for key in sorted(plain.keys() | intended.keys()):
         before, after = plain.get(key, MISSING), intended.get(key, MISSING)
         if not equal(before, after):
-            yield _change(f"/{pointers.escape(key)}", before, after)
-
-
-def _change(path: str, before: Json, after: Json, *, in_array: bool = False) -> _Change:
-    if after is MISSING:
-        return _Change("remove", path, in_array=in_array)
-    return _Change("add" if before is MISSING else "replace", path, after, in_array)
+            path = f"/{pointers.escape(key)}"
+            if after is MISSING:
+                yield {"op": "remove", "path": path}
+            else:
+                yield {
+                    "op": "add" if before is MISSING else "replace",
+                    "path": path,
+                    "value": after,
+                }
 
 
 # Comparing: carrier.md 4.3. Two frames a level, and no more levels than a pointer may have tokens.
 
 
 def _compare_objects(
-    before: dict[str, Json], after: dict[str, Json], path: str, changes: list[_Change]
+    before: dict[str, Json], after: dict[str, Json], path: str, operations: list[Operation]
 ) -> None:
-    differing = [key for key, value in after.items() if before.get(key, MISSING) is not value]
-    differing.extend(key for key in before if key not in after)
-    for key in sorted(differing):
-        old, new = before.get(key, MISSING), after.get(key, MISSING)
+    keys = [key for key, value in after.items() if before.get(key, MISSING) is not value]
+    if not before.keys() <= after.keys():
+        keys.extend(before.keys() - after.keys())
+    keys.sort()
+    for key in keys:
         at = f"{path}/{pointers.escape(key)}"
-        if old is MISSING or new is MISSING:
-            changes.append(_change(at, old, new))
+        if key not in after:
+            operations.append({"op": "remove", "path": at})
+        elif key not in before:
+            operations.append({"op": "add", "path": at, "value": after[key]})
         else:
-            _compare(old, new, at, changes)
+            _compare(before[key], after[key], at, operations)
 
 
 def _compare_arrays(
-    before: list[Json], after: list[Json], path: str, changes: list[_Change]
+    before: list[Json], after: list[Json], path: str, operations: list[Operation]
 ) -> None:
     both = min(len(before), len(after))
     for index in range(both):
         if before[index] is not after[index]:
-            _compare(before[index], after[index], f"{path}/{index}", changes, in_array=True)
-    changes.extend(
-        _Change("remove", f"{path}/{index}", in_array=True)
+            _compare(before[index], after[index], f"{path}/{index}", operations)
+    operations.extend(
+        {"op": "remove", "path": f"{path}/{index}"}
         for index in range(len(before) - 1, both - 1, -1)
     )
-    changes.extend(
-        _Change("add", f"{path}/{index}", after[index], in_array=True)
+    operations.extend(
+        {"op": "add", "path": f"{path}/{index}", "value": after[index]}
         for index in range(both, len(after))
     )
 
 
-def _compare(
-    before: Json, after: Json, path: str, changes: list[_Change], *, in_array: bool = False
-) -> None:
-    """Add what differs at *path* to *changes*."""
+def _compare(before: Json, after: Json, path: str, operations: list[Operation]) -> None:
+    """Add what differs at *path* to *operations*."""
     kind = type(before)
-    if (
-        kind is not type(after)
-        or (kind is not dict and kind is not list)
-        or path.count("/") >= MAX_TOKENS
-    ):
-        if not equal(before, after):
-            changes.append(_Change("replace", path, after, in_array))
-        return
-    start = len(changes)
-    compare = _compare_objects if kind is dict else _compare_arrays
-    compare(before, after, path, changes)
-    if len(changes) > start and not _has_more_leaves(after, len(changes) - start):
-        changes[start:] = [_Change("replace", path, after, in_array)]
+    if kind is type(after):
+        if kind is not dict and kind is not list:
+            if before == after:
+                return
+        elif path.count("/") >= MAX_TOKENS:
+            if equal(before, after):
+                return
+        elif kind is list or not _is_replaced_whole(before, after):
+            start = len(operations)
+            compare = _compare_objects if kind is dict else _compare_arrays
+            compare(before, after, path, operations)
+            number = len(operations) - start
+            if number and _has_at_most(number, after):
+                operations[start:] = [{"op": "replace", "path": path, "value": after}]
+            return
+    operations.append({"op": "replace", "path": path, "value": after})
 
 
-def _has_more_leaves(value: Json, number: int) -> bool:
-    """Tell whether *value* has more than *number* leaves (scalars, empty containers); looks no further than that."""
+def _is_replaced_whole(before: dict[str, Json], after: dict[str, Json]) -> bool:
+    """Tell whether the keys alone say that *after* has no more leaves than there would be operations."""
+    one_sided = len(before.keys() ^ after.keys())
+    return bool(one_sided) and _has_at_most(one_sided, after)
+
+
+def _has_at_most(number: int, value: Json) -> bool:
+    """Tell whether *value*, an object or array, has at most *number* leaves: scalars and empty containers."""
+    if len(value) > number:
+        return False
     todo = [value]
-    while todo:
-        one = todo.pop()
-        if isinstance(one, dict | list) and one:
-            todo.extend(one.values() if isinstance(one, dict) else one)
+    for one in todo:  # grows on the way
+        kind = type(one)
+        if one and (kind is dict or kind is list):
+            todo.extend(one.values() if kind is dict else one)
         else:
             number -= 1
             if number < 0:
-                return True
-    return False
+                return False
+    return True
 
 
 # Long strings: carrier.md 4.4
@@ -139,66 +139,102 @@ class _Place(NamedTuple):
     pointer: str
     in_array: bool
     """Whether it is an element of an array."""
-    change: int
-    """Number of the change in whose value it is."""
+    operation: int
+    """Number of the operation in whose value it is."""
 
 
 _Places = dict[str, list[_Place]]
 """Places by their text, in the order of its first one."""
 
 
-def _share(plain: dict[str, Json], changes: list[_Change], budget: Budget) -> list[Operation]:
-    """Return the operations of *changes*, with every long string that is there already copied."""
-    places = _places(changes)
+def _share(
+    plain: dict[str, Json],
+    intended: dict[str, Json],
+    operations: list[Operation],
+    budget: Budget,
+) -> list[Operation]:
+    """Return *operations* with every long string copied that is there already."""
+    places = _places(intended, operations)
     if not places:
-        return [change.operation() for change in changes]
-    homes: dict[str, str] = {}
-    for text, pointer, _ in _long_strings(plain, "", in_array=False):
-        if text in places:
-            homes.setdefault(text, pointer)
+        return operations
+    homes = _homes(plain, places)
     targets: _Places = {}
     for text, found in places.items():
         wanted = found if text in homes else found[1:]
         if wanted and budget.take(len(text) * len(wanted)):
             targets[text] = wanted
-    replaced = {change.path for change in changes}
+    if not targets:
+        return operations
+    replaced = {operation["path"] for operation in operations}
     replaced.update(target.pointer for wanted in targets.values() for target in wanted)
     parked, copies = _copies(places, homes, targets, replaced)
-    return [*parked, *_emptied(changes, targets), *copies]
+    return [*parked, *_emptied(operations, targets), *copies]
 
 
-def _places(changes: list[_Change]) -> _Places:
-    """Return where long strings stand in the values of *changes*, in order."""
+def _places(intended: dict[str, Json], operations: Sequence[Operation]) -> _Places:
+    """Return where long strings stand in the values of *operations*, in order."""
     places: _Places = {}
-    for number, change in enumerate(changes):
-        if type(change.value) in _MAY_HOLD_TEXT:
-            found = _long_strings(change.value, change.path, in_array=change.in_array)
-            for text, pointer, in_array in found:
+    for number, operation in enumerate(operations):
+        value: Json = operation.get("value")
+        kind = type(value)
+        if kind is str and len(value) >= LONG:
+            in_array = _is_element(intended, operation["path"])
+            places.setdefault(value, []).append(_Place(operation["path"], in_array, number))
+        elif (kind is dict or kind is list) and _has_long_string(value):
+            for text, pointer, in_array in _long_strings(value, operation["path"]):
                 places.setdefault(text, []).append(_Place(pointer, in_array, number))
     return places
 
 
-_MAY_HOLD_TEXT = frozenset({str, dict, list})
+def _homes(plain: dict[str, Json], places: _Places) -> dict[str, str]:
+    """Return the first place in *plain* of each text that is there."""
+    homes: dict[str, str] = {}
+    if _has_long_string(plain, set(map(len, places))):
+        for text, pointer, _ in _long_strings(plain, ""):
+            if text in places:
+                homes.setdefault(text, pointer)
+    return homes
 
 
-def _long_strings(value: Json, pointer: str, *, in_array: bool) -> Iterator[tuple[str, str, bool]]:
+def _is_element(intended: Json, path: str) -> bool:
+    """Tell whether what *intended* has at *path* is an element of an array."""
+    return isinstance(pointers.get(intended, pointers.split(path)[:-1]), list)
+
+
+_ANY_LENGTH = range(LONG, sys.maxsize)
+
+
+def _has_long_string(value: Json, lengths: Container[int] = _ANY_LENGTH) -> bool:
+    """Tell whether *value*, an object or array, has a string of one of *lengths*, at any depth."""
+    todo = [value]
+    for one in todo:  # grows on the way
+        for member in one.values() if type(one) is dict else one:
+            kind = type(member)
+            if kind is str:
+                if len(member) in lengths:
+                    return True
+            elif kind is dict or kind is list:
+                todo.append(member)
+    return False
+
+
+def _long_strings(value: Json, pointer: str) -> Iterator[tuple[str, str, bool]]:
     """Yield each long string of *value* with its pointer, and whether it is in an array, as far as pointers may go.
 
     In document order, keys sorted.
     """
-    todo = [(value, pointer, in_array)]
+    todo = [(value, pointer, False)]
     while todo:
         value, pointer, in_array = todo.pop()
         if type(value) is str:
-            if len(value) >= LONG:
-                yield value, pointer, in_array
+            yield value, pointer, in_array
         elif pointer.count("/") < MAX_TOKENS:
             is_array = type(value) is list
             members = enumerate(value) if is_array else sorted(value.items())
             inner = [
                 (member, f"{pointer}/{pointers.escape(key)}", is_array)
                 for key, member in members
-                if type(member) in _MAY_HOLD_TEXT
+                if type(member) in (dict, list) or (type(member) is str and len(member) >= LONG)
             ]
             todo.extend(reversed(inner))
 
@@ -235,21 +271,22 @@ def _is_replaced(pointer: str, replaced: set[str]) -> bool:
     return False
 
 
-def _emptied(changes: list[_Change], targets: _Places) -> Iterator[Operation]:
-    """Yield the operations of *changes*, with `""` at each target; those that would only add one are left out."""
-    by_change: dict[int, list[str]] = {}
+def _emptied(operations: Sequence[Operation], targets: _Places) -> Iterator[Operation]:
+    """Yield *operations* with `""` at each target; those that would only add one are left out."""
+    by_operation: dict[int, list[_Place]] = {}
     for wanted in targets.values():
         for target in wanted:
-            by_change.setdefault(target.change, []).append(target.pointer)
-    for number, change in enumerate(changes):
-        emptied = by_change.get(number)
+            by_operation.setdefault(target.operation, []).append(target)
+    for number, operation in enumerate(operations):
+        emptied = by_operation.get(number)
+        path = operation["path"]
         if emptied is None:
-            yield change.operation()
-        elif emptied != [change.path]:
-            value = _with_empty_strings(change.value, [at[len(change.path) :] for at in emptied])
-            yield change._replace(value=value).operation()
-        elif change.in_array:
-            yield change._replace(value="").operation()
+            yield operation
+        elif emptied[0].pointer != path:
+            places = [target.pointer[len(path) :] for target in emptied]
+            yield {**operation, "value": _with_empty_strings(operation["value"], places)}
+        elif emptied[0].in_array:
+            yield {**operation, "value": ""}
 
 
 def _with_empty_strings(value: Json, places: list[str]) -> Json:

@@ -17,7 +17,10 @@ _INDEX_DIGITS = 19
 
 def escape(token: object) -> str:
     """Return *token* (a key or an index) as it stands in a pointer."""
-    return str(token).replace("~", "~0").replace("/", "~1")
+    text = str(token)
+    if "~" in text or "/" in text:
+        return text.replace("~", "~0").replace("/", "~1")
+    return text
 
 
 def unescape(token: str) -> str:
