@@ -11,7 +11,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from hub import INTEGERS, MISSING, Document, Json, is_timestamp, pointer
+from hub import INTEGERS, MISSING, Deviation, Document, Json, Rule, is_timestamp, pointer
 from hub_ale import rules
 from hub_ale.model import (
     AGENT,
@@ -195,7 +195,11 @@ class _Completion:
             value = {**value}
             for deviation in list(kind.shape.deviations(value)):
                 place = f"{at}/{pointer.escape(deviation.key)}"
-                read = self.deviating(deviation, place)
+                fatal = _FATAL.get(deviation.key) if kind is TRAJECTORY else None
+                if fatal is None or not self.is_fatal(deviation, fatal, place):
+                    read = self.deviating(deviation, place)
+                else:
+                    read = MISSING
                 if read is MISSING:
                     value.pop(deviation.key, None)
                 else:
@@ -206,26 +210,27 @@ class _Completion:
                 whole[key] = self.as_float(whole[key], f"{at}/{key}", kind.defaults[key])
         return whole
 
-    def deviating(self, deviation: Any, at: str) -> Json:
-        """Report a member that is not as its shape says; return what it is read as, `MISSING` if it is not."""
-        what, key, value, expected = deviation
-        fatal = _FATAL.get(key)
-        if what == "missing":
-            if key == "schema_version":
-                fatal, expected = None, rules.VERSION_MISSING.expected
-            rule = rules.VERSION_MISSING if key == "schema_version" else fatal or rules.REQUIRED
-            self.document.report(
-                rule.at(at, expected=expected if fatal is None else fatal.expected)
-            )
-            return MISSING
-        if fatal is not None and not (what == "null" and fatal is rules.ARRAYS):
-            self.document.report(fatal.at(at, value))
-            return MISSING
-        if what == "unknown":
+    def is_fatal(self, deviation: Deviation, fatal: Rule, at: str) -> bool:
+        """Report a member without which a trajectory cannot be read; False if it can be, in this case."""
+        if deviation.kind == "null" and fatal is rules.ARRAYS:
+            return False
+        if deviation.kind == "missing":
+            fatal = rules.VERSION_MISSING if fatal is rules.UNSUPPORTED else fatal
+            self.document.report(fatal.at(at))
+        else:
+            self.document.report(fatal.at(at, deviation.value))
+        return True
+
+    def deviating(self, deviation: Deviation, at: str) -> Json:
+        """Report a member that is not as its shape says; return what it is read as, `MISSING` for nothing."""
+        kind, _, value, expected = deviation
+        if kind == "missing":
+            self.document.report(rules.REQUIRED.at(at, expected=expected))
+        elif kind == "unknown":
             self.document.set_aside(
                 at, value, rules.UNKNOWN_KEY.at(at, value, message="unknown key")
             )
-        elif what == "null":
+        elif kind == "null":
             self.document.set_aside(at, value, rules.NULL.at(at, value, expected=expected))
         elif type(value) is float and "integer" in expected and _is_integral(value):
             self.document.report(rules.NUMBER_FORM.at(at, value, expected=expected))

@@ -169,7 +169,7 @@ def write_final(
         **_totals(stated, steps, is_own=storyline.is_from("ale")),
         "reward": _reward(outcome, stated),
         "status": _status(storyline, outcome, stated, options),
-    }  # type: ignore[typeddict-item,return-value]  # the seven totals and these two
+    }  # type: ignore[return-value]  # the seven totals and these two
 
 
 def _is_set(result: TaskResult | None) -> bool:

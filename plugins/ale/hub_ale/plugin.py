@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from hub import Detection, FormatInfo, InvalidDocument, Json, Option, Rule, Sample, hookimpl
+from hub import Detection, FormatInfo, Json, Option, Rule, Sample, hookimpl
 
 if TYPE_CHECKING:
     from hub import Document, Source, Storyline, WriteOptions
@@ -35,15 +35,15 @@ def format_info() -> FormatInfo:
     )
 
 
-# Detection
-
-
 @hookimpl
 def rules() -> Iterable[Rule]:
     """Name every rule of the format."""
     from hub_ale.rules import RULES
 
     return RULES
+
+
+# Detection
 
 
 @hookimpl
@@ -99,43 +99,13 @@ def _by_members(record: dict[str, Any]) -> Detection | None:
 
 
 @hookimpl
-def parse(source: Source) -> Iterator[Document[Any]]:
+def parse(source: Source) -> Iterable[Document[Any]]:
     """Yield the trajectories of the input, or of every `trajectory.json` below a directory; ale.md 4."""
-    from hub import Document
-    from hub_ale.parsing import parse_record
+    from hub_ale.parsing import parse_directory, parse_record
 
-    if not source.is_directory:
-        yield from map(parse_record, source.records())
-        return
-    for record, error in _files(source):
-        if error is None:
-            yield parse_record(record)
-        else:
-            yield Document(None, record=record, problems=list(error.problems))
-
-
-def _files(source: Source) -> Iterator[tuple[Any, InvalidDocument | None]]:
-    """Yield a record for each trajectory file of a directory, with the error of one that cannot be read."""
-    from hub import Record
-
-    files = (file for file in source.files() if (file.name or "").split("/")[-1] == FILE)
-    for index, file in enumerate(files):
-        value, error = None, None
-        try:
-            value = file.value()
-        except InvalidDocument as refusal:
-            error = refusal
-        yield (
-            Record(
-                value,
-                place=file.name or "",
-                index=index,
-                zone=source.zone,
-                options=source.options,
-                name=file.name,
-            ),
-            error,
-        )
+    if source.is_directory:
+        return parse_directory(source, FILE)
+    return map(parse_record, source.records())
 
 
 @hookimpl

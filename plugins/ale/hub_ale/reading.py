@@ -150,6 +150,8 @@ def _turns(trajectory: Trajectory, at: str, fields: Fields) -> tuple[list[Turn],
     for index, (step, role) in enumerate(zip(steps, parts, strict=True)):
         if role == "turn":
             turn = turn_from_step(step, turn_ids[index])
+            if not step["source"] and step["source"] is not None:
+                fields[f"{at}/steps/{index}/source"] = step["source"]
             if step["tool_calls"]:
                 turn.tool_calls = _calls(step, call_ids, f"{at}/steps/{index}", fields) or None
                 if turn.tool_calls is not None:

@@ -3,6 +3,7 @@
 Source: ale.md 6.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -52,12 +53,13 @@ def _asked(options: WriteOptions) -> Run:
         UsageError: the variant is no integer.
     """
     text = options.options.get(VARIANT_INDEX)
-    try:
-        variant_index = None if text is None else int(text)
-    except ValueError:
+    if text is None:
         variant_index = None
-    if text is not None and variant_index not in INTEGERS:
-        raise UsageError(f"option {VARIANT_INDEX!r} of ale takes an integer, not {text!r}")
+    else:
+        is_integer = re.fullmatch(r"-?\d{1,19}", text, re.ASCII)
+        variant_index = int(text) if is_integer else INTEGERS.stop
+        if variant_index not in INTEGERS:
+            raise UsageError(f"option {VARIANT_INDEX!r} of ale takes an integer, not {text!r}")
     return Run(options.options.get(TASK_PATH), variant_index)
 
 
