@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.errors import InvalidDocument, Json, Problem, UsageError
@@ -100,11 +101,12 @@ def read(
     source = _open(input, assume_timezone=assume_timezone)
     reader = _reader(source, format)
     source.options = check_options(reader, options or {}, "read")
-    for reading in read_documents(reader, source, strict=strict):
-        _refuse(reading, source)
-        for problem in reading.problems if report else ():
-            report(problem)  # type: ignore[misc]  # it is there
-        yield from reading.storylines
+    with _second_opinion(source, format):
+        for reading in read_documents(reader, source, strict=strict):
+            _refuse(reading, source)
+            for problem in reading.problems if report else ():
+                report(problem)  # type: ignore[misc]  # it is there
+            yield from reading.storylines
 
 
 def convert(
@@ -138,14 +140,15 @@ def convert(
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     run = _Run(reader, writer, source, report, strict=strict, skip=on_error == "skip")
     batches = conversion.batches(run.readings(), reader.info, writer.info)
-    run.write(
-        batches,
-        output,
-        _write_options(write_options, carry=carry),
-        container=container,
-        force=force,
-        extract_images=extract_images,
-    )
+    with _second_opinion(source, format):
+        run.write(
+            batches,
+            output,
+            _write_options(write_options, carry=carry),
+            container=container,
+            force=force,
+            extract_images=extract_images,
+        )
     return run.result()
 
 
@@ -277,6 +280,10 @@ class _Run:
         from hub.conversion import write_documents
         from hub.sink import Sink
 
+        if extract_images and not self.writer.can_attach:
+            raise UsageError(
+                f"{self.writer.id} has no files beside a document: no --extract-images"
+            )
         if extract_images and os.fspath(output) == "-":
             raise UsageError("--extract-images writes files beside the output; name one with -o")
         sink = Sink.open(
@@ -288,12 +295,12 @@ class _Run:
         )
         with sink:
             for batch in batches:
-                for document in write_documents(self.writer, batch, options):
-                    attachments = (
-                        self.writer.attachments(document, options) if extract_images else ()
-                    )
+                written = write_documents(
+                    self.writer, batch, options, extract_images=extract_images
+                )
+                for document, files in written:
                     name = self.writer.file_name(document, options) if sink.wants_names else None
-                    sink.write(document, name=name, attachments=attachments)
+                    sink.write(document, name=name, attachments=files)
                     self.documents += 1
                 for _, problem in options.problems:
                     self.tell(problem)
@@ -315,6 +322,23 @@ def _write_options(options: Mapping[str, str], *, carry: bool) -> Any:
 def _refuse(reading: Reading, source: Source | None) -> None:
     if reading.is_fatal:
         raise InvalidDocument(reading.problems, None if source is None else source.name)
+
+
+@contextmanager
+def _second_opinion(source: Source, format: str | None) -> Iterator[None]:
+    """Add a line to the error when *source* could not be read as *format*, and detection is sure that it is another."""
+    try:
+        yield
+    except InvalidDocument as error:
+        if format is not None and source.path is not None:
+            from hub import detection
+
+            opinion = detection.second_opinion(
+                Source.open(source.path), formats, formats[format].id
+            )
+            if opinion is not None:
+                error.add_note(opinion)
+        raise
 
 
 def _open(input: Input, **settings: Json) -> Source:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from attrs import define
 
@@ -24,6 +24,7 @@ from hub.registry import Format
 from hub.residuals import UNPLACED
 from hub.sealing import seal
 from hub.source import Source
+from hub.storyline.images import with_paths
 from hub.storyline.model import Storyline
 from hub.writing import WriteOptions
 
@@ -133,20 +134,46 @@ def batches(
 # Writing
 
 
+class Written(NamedTuple):
+    """A document that was written, and the files to be put beside it."""
+
+    document: Json | bytes
+    files: Sequence[tuple[str, bytes]] = ()
+    """Relative path and bytes of each file that was taken out of the document."""
+
+
 def write_documents(
-    format: Format, storylines: Sequence[Storyline], options: WriteOptions
-) -> list[Json | bytes]:
-    """Return the documents that one batch becomes, with what they cannot hold in their envelopes."""
+    format: Format,
+    storylines: Sequence[Storyline],
+    options: WriteOptions,
+    *,
+    extract_images: bool = False,
+) -> list[Written]:
+    """Return the documents that one batch becomes, with what they cannot hold in their envelopes.
+
+    With *extract_images* the format takes inline images out first, so that no envelope carries them.
+    """
     documents = list(format.from_storyline(storylines, options))
+    files: list[Sequence[tuple[str, bytes]]] = [()] * len(documents)
+    if extract_images:
+        files = [tuple(format.attachments(document, options)) for document in documents]
     homeless = list(storylines)
     if options.carry and format.info.envelope:
         is_conformed = options.conform or not any(
             storyline.is_from(format.info.source) for storyline in storylines
         )
         read_back = partial(_read_back, format, is_conformed=is_conformed)
-        homeless = seal(storylines, documents, format.info, options, read_back)
+        paths = [{payload: path for path, payload in beside} for beside in files]
+        homeless = seal(
+            storylines,
+            documents,
+            format.info,
+            options,
+            read_back=read_back,
+            meant=lambda storyline, document: with_paths(storyline, paths[document]),
+        )
     _report_residuals(storylines, {id(storyline) for storyline in homeless}, format, options)
-    return documents
+    return list(map(Written, documents, files))
 
 
 def _read_back(

@@ -1,7 +1,8 @@
 """The four hooks that a format plugin implements, and the plain values that they exchange.
 
 A plugin is a module, registered under the entry-point group `storyline_hub.formats`; the entry point's name is the
-format id. It implements `format_info`, `detect`, `parse`, `to_storyline`, and `from_storyline` unless the format is only read.
+format id. It implements `format_info`, `detect`, `parse`, `to_storyline`, and, unless the format is only read,
+`from_storyline`.
 
 The values here are named tuples, not attrs classes: `hub detect` loads every plugin and nothing that is slow to import.
 

@@ -90,6 +90,11 @@ class Format:
         """Whether the plugin writes the format as well."""
         return self._implements("from_storyline")
 
+    @property
+    def can_attach(self) -> bool:
+        """Whether the plugin takes inline payloads out of a document into files beside it."""
+        return self._implements("attachments")
+
     def detect(self, sample: Sample) -> Detection | None:
         """Ask the plugin whether *sample* is its format; raises whatever the plugin raises."""
         answer: Detection | None = self._hook("detect")(sample=sample)

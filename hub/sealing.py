@@ -27,15 +27,22 @@ from hub.writing import WriteOptions
 ReadBack = Callable[[Sequence[Json]], Sequence[tuple[int, Storyline]]]
 """Reads documents in memory: each Storyline with the index of its document."""
 
+Meant = Callable[[Storyline, int], Storyline]
+"""Called with a Storyline and the index of its document."""
 
-def seal(
+
+def seal(  # noqa: PLR0913  # what was written, by which format, and how to read it again
     storylines: Sequence[Storyline],
     documents: Sequence[Json],
     info: FormatInfo,
     options: WriteOptions,
+    *,
     read_back: ReadBack,
+    meant: Meant = lambda storyline, _: storyline,
 ) -> list[Storyline]:
     """Put into *documents* the envelopes of *storylines*, which they were written from; return those without a place.
+
+    *meant* gives what reading should bring back of a Storyline, where that is not what was written.
 
     Raises:
         InvalidDocument: the documents read back as another number of Storylines, or an envelope's place is taken.
@@ -54,7 +61,7 @@ def seal(
         node = places[document].get(read.node)
         if node is None:
             homeless.append(intended)
-        elif sources := _sources(intended, read, info, options):
+        elif sources := _sources(intended, read, info, options, meant(intended, document)):
             _put(node, info, sources, intended)
     for room in rooms:
         room.restore()
@@ -70,7 +77,7 @@ def _put(node: dict[str, Any], info: FormatInfo, sources: Sources, storyline: St
 
 
 def _sources(
-    intended: Storyline, plain: Storyline, info: FormatInfo, options: WriteOptions
+    intended: Storyline, plain: Storyline, info: FormatInfo, options: WriteOptions, meant: Storyline
 ) -> Sources:
     """Return what goes into the envelope: foreign residuals, native ones that found no place, the carrier."""
     sources = {
@@ -84,7 +91,7 @@ def _sources(
         sources[info.source] = Residuals(
             source_document_id=native.source_document_id, fields=unplaced
         )
-    fields = entries(plain, intended)
+    fields = entries(plain, meant)
     if fields:
         sources[SOURCE] = Residuals(source_document_id=intended.document_id, fields=fields)
     return sources

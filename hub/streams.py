@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol
 from hub.errors import HubError, InvalidDocument
 from hub.input_rules import SIZE
 
-PIECE = 1 << 20
+PIECE = 1 << 18
 """Bytes that are read at once."""
 
 

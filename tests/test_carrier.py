@@ -41,7 +41,8 @@ def storyline(*turns: Json, **members: Json) -> Storyline:
 
 def write(format: Format, *batch: Storyline, carry: bool = True) -> list[Json]:
     """Return the documents of *batch*, by way of their bytes."""
-    documents = write_documents(format, batch, WriteOptions(carry=carry))
+    written = write_documents(format, batch, WriteOptions(carry=carry))
+    documents = [one.document for one in written]
     return [loads(dumps(document)) for document in documents]
 
 
@@ -399,7 +400,7 @@ class TestResiduals:
         add_residuals(one, "tasks", "t", {"/attempts/1/steps/5/v": 7})
         options = WriteOptions()
 
-        documents: list[Json] = write_documents(tasks, [one], options)
+        documents = [written.document for written in write_documents(tasks, [one], options)]
 
         expected = {"tasks": {"source_document_id": "t", "fields": {"/attempts/1/steps/5/v": 7}}}
         assert sealed(expected) == documents[0]["attempts"]["1"]["_storyline"]

@@ -68,6 +68,8 @@ def error_status(error: BaseException, name: str | None = None) -> int:
         return 0
     if isinstance(error, InvalidDocument):
         say_problems(error.problems, error.name or name)
+        for note in getattr(error, "__notes__", ()):
+            say(f"hub: {note}")
         return error.exit_status
     prefix = f"hub: {name}: " if name and not str(error).startswith(name) else "hub: "
     if isinstance(error, HubError):
