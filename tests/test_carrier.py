@@ -400,7 +400,9 @@ class TestResiduals:
         add_residuals(one, "tasks", "t", {"/attempts/1/steps/5/v": 7})
         options = WriteOptions()
 
-        documents = [written.document for written in write_documents(tasks, [one], options)]
+        documents: list[Json] = [
+            written.document for written in write_documents(tasks, [one], options)
+        ]
 
         expected = {"tasks": {"source_document_id": "t", "fields": {"/attempts/1/steps/5/v": 7}}}
         assert sealed(expected) == documents[0]["attempts"]["1"]["_storyline"]
