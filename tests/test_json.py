@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import random
 import re
@@ -40,6 +41,10 @@ both_ways = pytest.mark.parametrize("read", [loads, padded])
 
 def nested(levels: int, leaf: bytes = b"") -> bytes:
     return b"[" * levels + leaf + b"]" * levels
+
+
+def float_or_exact(text: str) -> float | ExactNumber:
+    return float(text) if math.isfinite(float(text)) else ExactNumber(text)
 
 
 def refusal(data: bytes, read: Callable[[bytes], Json] = loads) -> Problem:
@@ -363,8 +368,8 @@ class TestRefusals:
             st.sampled_from(b'"[]{},:1e.\\ ')
         )
         try:
-            expected = json.loads(bytes(text), parse_constant=float.fromhex)
-        except (ValueError, OverflowError):
+            expected = json.loads(text.decode(), parse_constant=int, parse_float=float_or_exact)
+        except ValueError:
             assert refusal(bytes(text)).severity == "fatal"
         else:
             assert dumps(expected) == dumps(loads(bytes(text)))
