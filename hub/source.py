@@ -159,16 +159,32 @@ class Source:
     def files(self) -> Iterator[Source]:
         """Yield the files below a directory, in path order, each named by its relative path."""
         for path in self.paths():
-            yield Source.open(
-                os.path.join(self._directory or "", path),
-                name=path,
-                zone=self.zone,
-                options=self.options,
-                on_error=self.on_error,
-                strict=self.strict,
-                thorough=self.thorough,
-                max_size=self.max_size,
-            )
+            yield self._beside(os.path.join(self._directory or "", path), path)
+
+    def folder(self) -> Source | None:
+        """Return the directory that holds this file, for formats that spread a document over several files.
+
+        None for what is no file: standard input, values in memory, a directory.
+        """
+        if self.path is None or self.is_directory:
+            return None
+        folder = os.path.dirname(self.path) or "."
+        return self._beside(folder, folder)
+
+    def _beside(self, path: str, name: str) -> Source:
+        """Return the source of another file or directory, with the settings of this one."""
+        source = Source.open(
+            path,
+            name=name,
+            zone=self.zone,
+            options=self.options,
+            on_error=self.on_error,
+            strict=self.strict,
+            thorough=self.thorough,
+            max_size=self.max_size,
+        )
+        source.prepare = self.prepare
+        return source
 
     def value(self) -> Json:
         """Return the JSON value that the input is as a whole.

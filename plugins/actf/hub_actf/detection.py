@@ -16,6 +16,12 @@ FOREIGN = ("storyline/", "ATIF", "ALE-v")
 HINT = 50
 
 
+def is_task(record: Json) -> bool:
+    """Tell whether *record* is a `task.json`: it names the directories of its attempts, and the source is its folder."""
+    version = record.get("schema_version") if isinstance(record, dict) else None
+    return isinstance(version, str) and version.startswith(TASK_MARKER)
+
+
 def detect_sample(sample: Sample) -> Detection | None:
     """Answer for all records shown: as sure as of the least sure one."""
     if sample.container == "directory":

@@ -48,13 +48,20 @@ def detect(sample: Sample) -> Detection | None:
 
 @hookimpl
 def parse(source: Source) -> Iterator[Document[ParsedTask]]:
-    """Yield one document a task: of a record each, of a directory each that is finished."""
+    """Yield one document a task: of a record each, of a directory each that is finished.
+
+    A `task.json` stands for the directory that holds it.
+    """
+    from hub_actf.detection import is_task
     from hub_actf.directories import parse_directory
     from hub_actf.parsing import parse_record
 
     if source.is_directory:
-        return parse_directory(source)
-    return map(parse_record, source.records())
+        yield from parse_directory(source)
+        return
+    for record in source.records():
+        folder = source.folder() if is_task(record.value) else None
+        yield from [parse_record(record)] if folder is None else parse_directory(folder)
 
 
 @hookimpl
