@@ -210,14 +210,14 @@ class TestWholeInput:
 
     def test_bomb(self) -> None:
         """A small file that unpacks to much more than the limit takes no memory for it."""
-        bomb = zstandard.ZstdCompressor().compress(b"[" + b" " * 400_000_000)
+        bomb = zstandard.ZstdCompressor().compress(b"[" + b" " * 100_000_000)
         tracemalloc.start()
         try:
             assert ["input.size"] == [one.rule for one in refusal(bomb, max_size=1000)]
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
-        assert peak < 200_000_000
+        assert peak < 50_000_000
 
 
 class TestBrokenRecords:
@@ -709,13 +709,13 @@ class TestStandardInput:
         self, give: Callable[[bytes], None], pack: Callable[[bytes], bytes]
     ) -> None:
         """What was looked at is read again, once."""
-        give(pack(LINES * 300_000))
+        give(pack(LINES * 60_000))
         source = Source.open("-")
 
         assert None is source.name
         assert (LINES, False) == source.head(len(LINES))
-        assert (LINES * 100_000, False) == source.head(len(LINES) * 100_000)
-        assert 600_000 == sum(1 for _ in source.records())
+        assert (LINES * 20_000, False) == source.head(len(LINES) * 20_000)
+        assert 120_000 == sum(1 for _ in source.records())
         with pytest.raises(HubError, match="standard input can be read only once"):
             read(source)
 
@@ -800,7 +800,7 @@ class TestMemory:
             finally:
                 tracemalloc.stop()
 
-        small, large = peak(1000), peak(10_000)
+        small, large = peak(500), peak(4000)
 
         assert large < small + 500_000
         assert large < 10_000_000
@@ -808,7 +808,7 @@ class TestMemory:
     def test_bytes_are_released(self, tmp_path: Path) -> None:
         """The bytes of a value are gone when the record is handed out, and there never are two of them."""
         path = tmp_path / "x.json"
-        path.write_bytes(b'{"a":[%b1]}' % (b"1," * 10_000_000))
+        path.write_bytes(b'{"a":[%b1]}' % (b"1," * 2_000_000))
 
         def measured(ask: Callable[[], Json]) -> tuple[int, int]:
             tracemalloc.start()
