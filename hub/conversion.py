@@ -187,7 +187,9 @@ def _read_back(
     found: list[tuple[int, Storyline]] = []
     refused = ("error", "fatal") if is_conformed else ("fatal",)
     for index, document in enumerate(documents):
-        for parsed in format.parse(Source.of(document)):
+        # An array is read as its elements.
+        records = document if isinstance(document, list) else [document]
+        for parsed in format.parse(Source.of(*records)):
             reading = read_document(format, parsed)
             for problem in reading.problems:
                 if problem.severity in refused:
