@@ -29,7 +29,7 @@ lint: $(TOOLS)  ## format, lint, layers, spelling
 
 types: $(TOOLS)  ## mypy over the hub, then over each plugin and its tests
 	@$(BIN)/mypy
-	@for plugin in $(PLUGINS); do $(BIN)/mypy "$$plugin" || exit 1; done
+	@for plugin in $(PLUGINS); do (cd "$$plugin" && $(CURDIR)/$(BIN)/mypy --config-file $(CURDIR)/pyproject.toml .) || exit 1; done
 
 coverage: $(TOOLS)  ## run the tests and show what they do not reach
 	@$(BIN)/python -m pytest -q -W error --cov --cov-report=term $(PYTEST_ARGS)

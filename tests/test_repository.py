@@ -58,6 +58,11 @@ class TestFiles:
         """The lock file of uv stays out of the repository: it names hosts."""
         assert "uv.lock" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
 
+    def test_tests_are_no_packages(self) -> None:
+        """No folder of tests is a package: several are called `tests`, and one run collects them all."""
+        folders = [ROOT / "tests", *(plugin / "tests" for plugin in PLUGINS)]
+        assert [] == [found for folder in folders for found in folder.rglob("__init__.py")]
+
     def test_gate_is_a_program(self) -> None:
         """The gate can be run, and runs the commands that the README names."""
         gate = ROOT / ".ci" / "run"
