@@ -26,9 +26,6 @@ def format_info() -> FormatInfo:
         nodes=("", "/subagent_trajectories/*/**"),
         envelope=("/extra/_storyline",),
         options=(
-            Option(
-                "conform", "always in force: the objects of ALE are closed", "write", ("yes", "no")
-            ),
             Option("task_path", "task of every trajectory, such as demo/note"),
             Option("variant_index", "variant of that task, an integer"),
         ),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hub import Agent, Document, Origin, Record, Storyline, Turn, WriteOptions
 from hub_ale import plugin
 from hub_ale.parsing import parse_record
+
+from hub import Agent, Document, Origin, Record, Storyline, Turn, WriteOptions
 
 Json = Any
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from hub.testing.strategies import json_objects, json_values, storylines
 from hypothesis import strategies as st
 
 from hub import Storyline
+from hub.testing.strategies import json_objects, json_values, storylines
 
 Json = Any
 
@@ -30,7 +30,7 @@ CALL_IDS = st.sampled_from(["c1", "c2", "c3", "c1#2", "call-1-0", "call-2-0", ""
 INTEGERS = st.integers(-(2**63), 2**63 - 1)
 COUNTS = st.one_of(st.none(), st.integers(0, 9), INTEGERS)
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
-EXTRAS = st.one_of(
+EXTRAS: st.SearchStrategy[dict[str, Json]] = st.one_of(
     st.just({}),
     st.just({}),
     json_objects(4),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import pytest
+from hub_ale import plugin
 
 from hub import Detection, Sample
-from hub_ale import plugin
 
 from .builders import ROOT, trajectory
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hub.testing import from_wire, to_wire
 
 from hub import Storyline, WriteOptions
+from hub.testing import from_wire, to_wire
 
 from .builders import ROOT, read, read_one, write, write_one
 from .strict import errors, whole

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hub.testing import to_wire
 
 from hub import Prompt
+from hub.testing import to_wire
 
 from .builders import ROOT, agent, environment, fields, read, read_one, trajectory, write, write_one
 
@@ -151,7 +151,7 @@ class TestStep:
 
     def test_absence(self) -> None:
         """Nulls, no calls and an empty extra are unset; a null message is a message."""
-        absent = {
+        absent: dict[str, Json] = {
             "reasoning": None,
             "tool_calls": [],
             "observation": None,
@@ -416,7 +416,7 @@ class TestMarks:
         source = trajectory(
             agent(),
             self.mark("turn-prompt"),
-            environment("c", **{"extra": self.mark("turn")["extra"]}),
+            environment("c", extra=self.mark("turn")["extra"]),
         )
 
         assert [None, Prompt(user="P")] == [one.prompt for one in read_one(source).turns]

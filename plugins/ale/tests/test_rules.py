@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
-from hub import Problem, UsageError, WriteOptions
 from hub_ale import plugin
 from hub_ale.rules import RULES
+
+from hub import Problem, UsageError, WriteOptions
 
 from .builders import (
     ROOT,
