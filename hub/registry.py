@@ -213,11 +213,11 @@ class Formats(Mapping[str, Format]):
         """Add *plugin*, which is no format: its hook wrappers apply to every format.
 
         Raises:
-            FormatError: it has a hook that the hub does not have.
+            FormatError: it is none, say, for a hook that the hub does not have.
         """
         try:
             _register(self._manager, plugin)
-        except pluggy.PluginValidationError as error:
+        except (FormatError, pluggy.PluginValidationError, TypeError) as error:
             raise FormatError(_describe(error)) from error
 
     def add_file(self, path: str) -> Format:
@@ -398,15 +398,21 @@ def _registered(
 
 def _register(manager: pluggy.PluginManager, plugin: object) -> None:
     """Add *plugin* to *manager*, unless it has hooks of another name or with other arguments."""
+    hash(
+        plugin
+    )  # a TypeError: pluggy takes it now, and fails with every plugin that is called later
+    if plugin is None or manager.is_registered(plugin):
+        raise FormatError("it is the object of another plugin, or none")
     try:
         manager.register(plugin)
         manager.check_pending()
     except pluggy.PluginValidationError:
-        manager.unregister(plugin)
+        if manager.is_registered(plugin):
+            manager.unregister(plugin)
         raise
 
 
 def _describe(error: BaseException) -> str:
-    if isinstance(error, HubError):
-        return str(error)
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+    """Return *error* in one line."""
+    text = str(error) if isinstance(error, HubError) else f"{type(error).__name__}: {error}"
+    return " ".join(text.split()).rstrip(": ")
