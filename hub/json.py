@@ -21,6 +21,7 @@ from hub import input_rules as rules
 from hub import json_text
 from hub.errors import HubError, InvalidDocument, Json, Problem, Rule, show
 from hub.input_rules import DEPTH
+from hub.json_text import LARGEST, SMALLEST
 from hub.pointer import join
 
 Text = bytes | bytearray
@@ -56,6 +57,11 @@ START = Place()
 # Reading
 
 
+def needs_exact(data: Text) -> bool:
+    """Tell whether JSON *data* has what orjson reads without an error, but not as what it says: a huge integer."""
+    return json_text.has_huge_integers(data)
+
+
 def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) -> Json:
     """Return the JSON value of UTF-8 *data*, which begins *at* a place of the input.
 
@@ -67,11 +73,9 @@ def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) 
     """
     is_refused = False
     try:
-        if not json_text.has_huge_integers(data):
-            value = orjson.loads(data)
-            # Of n bytes no more than n / 2 can be brackets that open.
-            if len(data) <= 2 * DEPTH or not _is_too_deep(value):
-                return value
+        value = orjson.loads(data)
+        if _is_kept(value, data):
+            return value
     except JSONDecodeError:
         is_refused = True
     except MemoryError:
@@ -79,6 +83,8 @@ def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) 
     return _loads_exactly(bytes(data), at, notes, is_refused=is_refused)
 
 
+_LARGE = 2 << 20
+"""Bytes of a text whose value is too large for the caches, so that going through it again is slow."""
 _PADDING = b"[" * DEPTH, b"]" * DEPTH
 
 
@@ -96,6 +102,9 @@ def loads_padded(buffer: bytearray, *, notes: list[Problem] | None = None) -> Js
         InvalidDocument: as `loads`.
     """
     end = len(buffer)
+    if end < _LARGE:
+        del buffer[:DEPTH]
+        return loads(buffer, notes=notes)
     is_refused = False
     try:
         if not json_text.has_huge_integers(buffer, DEPTH, end):
@@ -122,14 +131,34 @@ def _unpad(value: Json) -> Json:
     return value
 
 
-def _is_too_deep(value: Json) -> bool:
-    """Tell whether *value*, which orjson made, has more levels than the limit."""
-    level = [value]
-    for _ in range(DEPTH):
-        level = gc.get_referents(*level)
-        if not level:
+_FEW = 64
+"""Bytes a value from which on looking at values is cheaper than looking at bytes."""
+
+
+def _is_kept(value: Json, data: Text) -> bool:
+    """Tell whether *value*, which orjson made of *data*, is what it says, and within the limit of depth.
+
+    This goes through the levels of the value, never through its values one by one. In passing it looks for floats that
+    may have been huge integers, unless there are so many values that looking for digits in the text is cheaper.
+    """
+    left = len(data) // _FEW
+    has_large_floats = False
+    for depth, level in enumerate(_levels(value)):
+        if depth == DEPTH and not {dict, list}.isdisjoint(map(type, level)):
             return False
-    return any(type(one) in (dict, list) for one in level)
+        left -= len(level)
+        if left >= 0 and float in set(map(type, level)):
+            floats = [one for one in level if type(one) is float]
+            has_large_floats |= max(floats) >= LARGEST or min(floats) <= SMALLEST
+    return not ((has_large_floats or left < 0) and needs_exact(data))
+
+
+def _levels(value: Json) -> Iterator[list[Json]]:
+    """Yield all values that are *value*, that are in it, that are in those, and so on."""
+    level = [value]
+    while level:
+        yield level
+        level = gc.get_referents(*level)
 
 
 def _out_of_memory(data: Text) -> NoReturn:

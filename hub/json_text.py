@@ -22,8 +22,9 @@ SMALLEST, LARGEST = -(2**63), 2**64 - 1
 _LONG = 19
 """Digits of the shortest integer beyond them, -9223372036854775809."""
 _STEP = 4
+_SAMPLES = b"0" * (_LONG // _STEP)
 _CHUNK = _STEP * 16 * 1024
-_MANY = 64
+_MANY = 32
 _DIGITS = bytes(0x30 if byte in b"0123456789" else 0x20 for byte in range(256))
 _RUN = re.compile(rb"[0-9]++")
 _INTEGER = re.compile(rb"(?<![^ \t\r\n\[,:])-?[1-9][0-9]++(?![^ \t\r\n\],}])")
@@ -42,12 +43,17 @@ def has_huge_integers(text: Text, start: int = 0, end: int | None = None) -> boo
 
 
 def _long_runs(text: Text, start: int, end: int) -> Iterator[int]:
-    """Yield where each run of 19 or more digits begins."""
+    """Yield where each run of 19 or more digits begins.
+
+    Every fourth byte is enough to find one: four neighbours among them are digits. A time of day, whose digits come in
+    twos with something between, never has four. Where many other things have, such as floats with 17 digits, looking at
+    every byte of a chunk is faster than looking at each of them.
+    """
     beyond = start
     for chunk in range(start, end, _CHUNK):
         stop = min(chunk + _CHUNK + _LONG, end)
-        samples, step = _samples(text, chunk, stop)
-        pattern = b"0" * (_LONG // step)
+        step, pattern, looked_at = _STEP, _SAMPLES, 0
+        samples = text[chunk:stop:step].translate(_DIGITS)
         found = samples.find(pattern)
         while found >= 0:
             place = begin = chunk + found * step
@@ -58,20 +64,12 @@ def _long_runs(text: Text, start: int, end: int) -> Iterator[int]:
                 beyond = run.end() if run else place
                 if beyond - begin >= _LONG:
                     yield begin
+            looked_at += 1
+            if looked_at == _MANY:
+                step, pattern = 1, b"0" * _LONG
+                samples = text[chunk:stop].translate(_DIGITS)
+                found = place - chunk
             found = samples.find(pattern, max(found + 1, (beyond - chunk) // step))
-
-
-def _samples(text: Text, chunk: int, stop: int) -> tuple[Text, int]:
-    """Return bytes of a chunk, digits as `0`, and their distance.
-
-    Every fourth byte is enough to find a run: four neighbours among them are digits. A time of day, whose digits come
-    in twos with something between, never has four. Where many other things have, such as floats with 17 digits, looking
-    at every byte is faster than looking at each of them.
-    """
-    samples = text[chunk:stop:_STEP].translate(_DIGITS)
-    if samples.count(b"0" * (_LONG // _STEP)) <= _MANY:
-        return samples, _STEP
-    return text[chunk:stop].translate(_DIGITS), 1
 
 
 def _is_huge_integer(text: Text, begin: int, start: int, end: int) -> bool:
