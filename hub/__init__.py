@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from hub.api import read as read
     from hub.api import validate as validate
     from hub.api import write as write
+    from hub.codec import from_wire as from_wire
+    from hub.codec import to_wire as to_wire
     from hub.errors import MISSING as MISSING
     from hub.errors import FormatError as FormatError
     from hub.errors import HubError as HubError
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from hub.errors import PluginError as PluginError
     from hub.errors import Problem as Problem
     from hub.errors import Rule as Rule
+    from hub.errors import UnsupportedVersion as UnsupportedVersion
     from hub.errors import UsageError as UsageError
     from hub.errors import show as show
     from hub.hookspecs import Detection as Detection
@@ -61,15 +64,22 @@ if TYPE_CHECKING:
     from hub.storyline.calls import is_integer as is_integer
     from hub.storyline.calls import turn_ids as turn_ids
     from hub.storyline.calls import unique_call_ids as unique_call_ids
+    from hub.storyline.content import Part as Part
     from hub.storyline.content import media_type_of as media_type_of
+    from hub.storyline.content import part as part
+    from hub.storyline.content import parts as parts
     from hub.storyline.content import text_of as text_of
     from hub.storyline.conversation import document_prompt_turns as document_prompt_turns
+    from hub.storyline.conversation import effective_env as effective_env
+    from hub.storyline.conversation import effective_kind as effective_kind
+    from hub.storyline.conversation import effective_prompt as effective_prompt
     from hub.storyline.conversation import observed_results as observed_results
     from hub.storyline.conversation import turn_prompt_turns as turn_prompt_turns
     from hub.storyline.conversation import visible_results as visible_results
     from hub.storyline.families import Families as Families
     from hub.storyline.families import Member as Member
     from hub.storyline.families import families as families
+    from hub.storyline.identity import with_unique_ids as with_unique_ids
     from hub.storyline.model import Agent as Agent
     from hub.storyline.model import Env as Env
     from hub.storyline.model import Llm as Llm
@@ -86,7 +96,10 @@ if TYPE_CHECKING:
     from hub.storyline.times import instant as instant
     from hub.storyline.times import is_timestamp as is_timestamp
     from hub.storyline.times import utc_text as utc_text
+    from hub.storyline.usage import cached_tokens as cached_tokens
     from hub.storyline.usage import completion_tokens as completion_tokens
+    from hub.storyline.usage import cost_usd as cost_usd
+    from hub.storyline.usage import duration_ms as duration_ms
     from hub.storyline.usage import prompt_tokens as prompt_tokens
     from hub.writing import WriteOptions as WriteOptions
 
@@ -101,6 +114,7 @@ _HOMES = {
         "validate",
         "write",
     ),
+    "hub.codec": ("from_wire", "to_wire"),
     "hub.errors": (
         "MISSING",
         "FormatError",
@@ -110,6 +124,7 @@ _HOMES = {
         "PluginError",
         "Problem",
         "Rule",
+        "UnsupportedVersion",
         "UsageError",
         "show",
     ),
@@ -127,14 +142,18 @@ _HOMES = {
     "hub.shapes": ("Deviation", "Shape"),
     "hub.source": ("Source",),
     "hub.storyline.calls": ("INTEGERS", "CallIndex", "is_integer", "turn_ids", "unique_call_ids"),
-    "hub.storyline.content": ("media_type_of", "text_of"),
+    "hub.storyline.content": ("Part", "media_type_of", "part", "parts", "text_of"),
     "hub.storyline.conversation": (
         "document_prompt_turns",
+        "effective_env",
+        "effective_kind",
+        "effective_prompt",
         "observed_results",
         "turn_prompt_turns",
         "visible_results",
     ),
     "hub.storyline.families": ("Families", "Member", "families"),
+    "hub.storyline.identity": ("with_unique_ids",),
     "hub.storyline.model": (
         "Agent",
         "Env",
@@ -151,7 +170,13 @@ _HOMES = {
         "Turn",
     ),
     "hub.storyline.times": ("instant", "is_timestamp", "utc_text"),
-    "hub.storyline.usage": ("completion_tokens", "prompt_tokens"),
+    "hub.storyline.usage": (
+        "cached_tokens",
+        "completion_tokens",
+        "cost_usd",
+        "duration_ms",
+        "prompt_tokens",
+    ),
     "hub.writing": ("WriteOptions",),
 }
 """Where each public name lives; a module is imported when one of its names is first used."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from hub.errors import InvalidDocument, Json, Problem, UsageError
+from hub.errors import InvalidDocument, Json, Problem, UsageError, invalid
 from hub.registry import Format, Formats
 from hub.source import Source
 
@@ -321,7 +321,7 @@ def _write_options(options: Mapping[str, str], *, carry: bool) -> Any:
 
 def _refuse(reading: Reading, source: Source | None) -> None:
     if reading.is_fatal:
-        raise InvalidDocument(reading.problems, None if source is None else source.name)
+        raise invalid(reading.problems, None if source is None else source.name)
 
 
 @contextmanager
