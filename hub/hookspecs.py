@@ -30,6 +30,7 @@ API_VERSION = 1
 
 hookspec = pluggy.HookspecMarker(PROJECT)
 hookimpl = pluggy.HookimplMarker(PROJECT)
+"""Marks a function of a plugin as the hook of its name."""
 
 
 class Option(NamedTuple):
