@@ -1,4 +1,4 @@
-"""Which Storylines of two sides belong together, and which of their turns.
+"""Which Storylines of two sides belong together, which of their turns, and which of these are the same.
 
 Source: carrier.md 3, step 3, and 5.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import attrs
 
 from hub.json import canonical
 from hub.residuals import equal
-from hub.storyline.model import Storyline, Turn
+from hub.storyline.model import Env, Prompt, Response, Storyline, ToolCall, Turn
 
 MAX_BLOCK = 4_000_000
 """Product of the lengths of two lists of turns above which they are one block."""
@@ -134,3 +137,26 @@ def _key(turn: Turn) -> tuple[tuple[str, ...], str]:
 def _call_ids(turn: Turn) -> tuple[str, ...]:
     calls = turn.tool_calls
     return tuple([call.tool_call_id for call in calls]) if calls else ()
+
+
+# Equality
+
+_MEMBERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
+    model: attrgetter(*(attribute.name for attribute in attrs.fields(model)))
+    for model in (Turn, ToolCall, Response, Env, Prompt)
+}
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Tell whether two turns, or values in them, have the same wire JSON; compared by identity first."""
+    if one is other:
+        return True
+    kind = type(one)
+    if kind is not type(other):
+        return False
+    members = _MEMBERS.get(kind)
+    if members is not None:
+        return all(map(is_same, members(one), members(other)))
+    if kind is list and one and type(one[0]) is ToolCall:
+        return len(one) == len(other) and all(map(is_same, one, other))
+    return equal(one, other)

@@ -58,9 +58,14 @@ def read_documents(format: Format, source: Source, *, strict: bool = False) -> I
 
     *strict* makes every error fatal.
     """
-    source.prepare = lambda record: _take_envelopes(record, format.info)
-    for document in format.parse(source):
+    for document in parsed_documents(format, source):
         yield read_document(format, document, strict=strict)
+
+
+def parsed_documents(format: Format, source: Source) -> Iterator[Document[Any]]:
+    """Yield the documents of *source*, lazily, the envelopes taken out of their records."""
+    source.prepare = partial(_take_envelopes, info=format.info)
+    return format.parse(source)
 
 
 def _take_envelopes(record: Record, info: FormatInfo) -> None:

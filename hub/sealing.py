@@ -7,12 +7,9 @@ format alike. Source: carrier.md 3 to 5; residuals.md 7.3.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
 from typing import Any
 
-import attrs
-
-from hub.alignment import align, match
+from hub.alignment import align, is_same, match
 from hub.carrier import MATCH, MAX_ENTRIES, ROOT, SOURCE, digest, turn_key
 from hub.codec import root_to_wire, turn_to_wire
 from hub.difference import difference
@@ -20,8 +17,7 @@ from hub.envelope import RESERVED, Sources, envelope, make_room, nodes, put
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import FormatInfo
 from hub.patch import Budget, Operation
-from hub.residuals import equal
-from hub.storyline.model import Env, Prompt, Residuals, Response, Storyline, ToolCall, Turn
+from hub.storyline.model import Residuals, Storyline, Turn
 from hub.writing import WriteOptions
 
 ReadBack = Callable[[Sequence[Json]], Sequence[tuple[int, Storyline]]]
@@ -120,7 +116,7 @@ def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
 
 
 def _turn_entry(plain: Turn, intended: Turn, budget: Budget) -> Json | None:
-    if _is_same(plain, intended):
+    if is_same(plain, intended):
         return None
     before = turn_to_wire(plain)
     patch = difference(before, turn_to_wire(intended), budget)
@@ -136,26 +132,3 @@ def _moved_turns(
         yield {"op": "remove", "path": turn_key(index), "digest": guard}
     for index in added:
         yield {"op": "add", "path": turn_key(index), "value": turn_to_wire(intended.turns[index])}
-
-
-# What is the same needs no wire JSON.
-
-_MEMBERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
-    model: attrgetter(*(attribute.name for attribute in attrs.fields(model)))
-    for model in (Turn, ToolCall, Response, Env, Prompt)
-}
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Tell whether two values of the model have the same wire JSON; compared by identity first."""
-    if one is other:
-        return True
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    members = _MEMBERS.get(kind)
-    if members is not None:
-        return all(map(_is_same, members(one), members(other)))
-    if kind is list and one and type(one[0]) is ToolCall:
-        return len(one) == len(other) and all(map(_is_same, one, other))
-    return equal(one, other)

@@ -46,6 +46,7 @@ def format_info() -> FormatInfo:
         title="Tasks",
         nodes=("/attempts/*",),
         envelope=("/_storyline",),
+        gathers=True,
     )
 
 
@@ -108,6 +109,7 @@ def _turn(step: Json) -> Turn:
         turn_id=step["step_id"],
         source="agent",
         message=step["text"],
+        kind="autonomous" if calls else None,
         llm_call_count=1,
         tool_calls=calls or None,
         observation={"results": results} if results else None,
@@ -123,8 +125,17 @@ def _residuals(steps: Sequence[Json], node: str) -> Iterator[tuple[str, Json]]:
 
 @hookimpl
 def from_storyline(storylines: Iterable[Storyline], options: WriteOptions) -> Iterator[Json]:
-    batch = list(storylines)
-    first = batch[0]
+    by_task: dict[str, list[Storyline]] = {}
+    for storyline in storylines:
+        by_task.setdefault(storyline.run_id or storyline.session_id, []).append(storyline)
+    for task, batch in by_task.items():
+        document = {"task": task, "attempts": _attempts(batch)}
+        if all(storyline.is_from("tasks") for storyline in batch):
+            _restore(document, batch, options)
+        yield document
+
+
+def _attempts(batch: Sequence[Storyline]) -> Json:
     width = len(str(len(batch)))
     attempts: Json = {}
     for position, storyline in enumerate(batch, start=1):
@@ -132,10 +143,7 @@ def from_storyline(storylines: Iterable[Storyline], options: WriteOptions) -> It
         if key is None or key in attempts:
             key = f"{position:0{width}}" + "+" * (f"{position:0{width}}" in attempts)
         attempts[key] = {"steps": [_step(turn) for turn in storyline.turns]}
-    document = {"task": first.run_id or first.session_id, "attempts": attempts}
-    if all(storyline.is_from("tasks") for storyline in batch):
-        _restore(document, batch, options)
-    yield document
+    return attempts
 
 
 def _restore(document: Json, batch: Sequence[Storyline], options: WriteOptions) -> None:
