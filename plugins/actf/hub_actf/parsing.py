@@ -118,6 +118,9 @@ def _check_trajectory(document: Parsed, trajectory: dict[str, Json], at: str) ->
 
 
 def _check_steps(document: Parsed, steps: Sequence[Step], at: str) -> Steps:
+    parsed = Steps.of(steps)
+    for check in STEP_CHECKS:
+        _report(document, check(parsed, at))
     for start in range(0, len(steps), BATCH):
         batch = steps[start : start + BATCH]
         for check_batch in (
@@ -129,9 +132,6 @@ def _check_steps(document: Parsed, steps: Sequence[Step], at: str) -> Steps:
             _check_observations,
         ):
             check_batch(document, batch, start, at)
-    parsed = Steps.of(steps)
-    for check in STEP_CHECKS:
-        _report(document, check(parsed, at))
     return parsed
 
 
