@@ -141,6 +141,9 @@ def _is_kept(value: Json, data: Text) -> bool:
     This goes through the levels of the value, never through its values one by one. In passing it looks for floats that
     may have been huge integers, unless there are so many values that looking for digits in the text is cheaper.
     """
+    if len(data) <= 2 * DEPTH:
+        # Of so few bytes not enough can be brackets that open.
+        return not needs_exact(data)
     left = len(data) // _FEW
     has_large_floats = False
     for depth, level in enumerate(_levels(value)):

@@ -25,6 +25,7 @@ _STEP = 4
 _SAMPLES = b"0" * (_LONG // _STEP)
 _CHUNK = _STEP * 16 * 1024
 _MANY = 32
+_SHORT = 4096
 _DIGITS = bytes(0x30 if byte in b"0123456789" else 0x20 for byte in range(256))
 _RUN = re.compile(rb"[0-9]++")
 _INTEGER = re.compile(rb"(?<![^ \t\r\n\[,:])-?[1-9][0-9]++(?![^ \t\r\n\],}])")
@@ -37,6 +38,8 @@ def has_huge_integers(text: Text, start: int = 0, end: int | None = None) -> boo
     how large it is, and whether it is in a string.
     """
     stop = len(text) if end is None else end
+    if stop - start <= _SHORT and text.translate(_DIGITS).find(b"0" * _LONG) < 0:
+        return False
     runs = _long_runs(text, start, stop)
     places = (begin for begin in runs if _is_huge_integer(text, begin, start, stop))
     return _has_one_outside_strings(text, start, places)

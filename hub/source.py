@@ -213,7 +213,7 @@ class Source:
         for index, (value, place, problems) in enumerate(self._entries()):
             if objects and place and value is not MISSING and not isinstance(value, dict):
                 problems.append(rules.RECORD.at("", value))
-            if self._is_refused(place, problems):
+            if problems and self._is_refused(place, problems):
                 continue
             record = Record(value, place, index, self.zone, self.options, self.name)
             if self.prepare is not None:
