@@ -349,7 +349,7 @@ def any_storylines(draw: st.DrawFn) -> list[Storyline]:
     """Return Storylines of any origin, among them edited ones from ALE, with links among each other."""
     from hub import Origin, Residuals
 
-    found = draw(st.lists(storylines(), min_size=1, max_size=3))
+    found = draw(st.lists(storylines(max_turns=3), min_size=1, max_size=2))
     names = [storyline.document_id for storyline in found]
     for storyline in found:
         for turn in storyline.turns:

@@ -1,7 +1,7 @@
 """The benchmark's schema page once more, written down apart from the plugin: a strict checker, and the defaults.
 
-Every object is closed, nothing is coerced: `1` is no float, `1.0` no integer, `true` no number. The page is the authority;
-the conditions of content parts ("set when") are checked as well, though the benchmark's own model does not.
+Every object is closed, nothing is coerced: `1` is no float, `1.0` no integer, `true` no number. The page is the
+authority; the conditions of content parts ("set when") are checked as well, though the benchmark's own model does not.
 """
 
 from __future__ import annotations
