@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import attrs
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 from hub.codec import from_wire
 from hub.errors import Json
+from hub.json import ExactNumber
 from hub.residuals import counts
 from hub.storyline.model import Residuals, Storyline
 
@@ -30,6 +33,17 @@ def json_values(max_leaves: int = 20) -> st.SearchStrategy[Json]:
     return st.recursive(scalars, _containers, max_leaves=max_leaves)
 
 
+def exact_values(max_leaves: int = 6) -> st.SearchStrategy[Json]:
+    """Return a strategy for JSON values with what needs the exact path, such as huge integers (validation.md 2)."""
+    exact = st.one_of(
+        st.integers(2**63, 10**40),
+        st.integers(-(10**40), -(2**63) - 1),
+        st.sampled_from(["1e400", "-1.5E+999", "1" + "0" * 400 + ".5"]).map(ExactNumber),
+        st.text(st.characters(categories=["Cs"]), min_size=1, max_size=2),
+    )
+    return st.recursive(st.one_of(exact, exact, TEXTS), _containers, max_leaves=max_leaves)
+
+
 def json_objects(max_leaves: int = 20) -> st.SearchStrategy[dict[str, Json]]:
     """Return a strategy for JSON objects."""
     return st.dictionaries(KEYS, json_values(max_leaves), max_size=4)
@@ -43,6 +57,15 @@ def _containers(inner: st.SearchStrategy[Json]) -> st.SearchStrategy[Json]:
 
 NAMES = st.one_of(st.sampled_from(["a", "b", "x/y", "ü"]), st.text(min_size=1, max_size=6))
 """Texts that may not be empty."""
+
+
+def _time_text(
+    local: datetime, separator: str, fraction: str, offset: str, *, is_leap: bool
+) -> str:
+    text = local.isoformat(separator)
+    return f"{text[:-2]}60{fraction}{offset}" if is_leap else f"{text}{fraction}{offset}"
+
+
 TIMES = st.one_of(
     st.sampled_from(
         [
@@ -52,9 +75,20 @@ TIMES = st.one_of(
             "2026-01-01t00:00:01.123456789z",
         ]
     ),
-    st.integers(0, 2_000_000_000),
-    st.sampled_from([1767225600.5, 0.25]),
+    st.builds(
+        _time_text,
+        st.datetimes(datetime(1678, 1, 2), datetime(2262, 4, 9)).map(  # noqa: DTZ001  # local
+            lambda local: local.replace(microsecond=0)
+        ),
+        st.sampled_from("Tt "),
+        st.sampled_from(["", ".0", ".120", ".123456", ".1234567890123"]),
+        st.sampled_from(["Z", "z", "+00:00", "-00:00", "+05:45", "-23:59"]),
+        is_leap=st.booleans(),
+    ),
+    st.integers(-(10**9), 2_000_000_000),
+    st.sampled_from([1767225600.5, 0.25, -1e-9]),
 )
+"""Legal times in every spelling, numbers of seconds among them: storyline.md 6."""
 POINTERS = st.lists(KEYS, min_size=1, max_size=3).map(
     lambda tokens: "".join(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in tokens)
 )
@@ -129,15 +163,14 @@ PARENTS = _members(
 )
 
 
-UNKNOWN_FIELDS = st.dictionaries(
-    st.sampled_from(["vendor", "other"]),
-    st.builds(
+def unknown_fields(sources: Sequence[str]) -> st.SearchStrategy[dict[str, Residuals]]:
+    """Return a strategy for residuals of some of *sources*."""
+    residuals = st.builds(
         Residuals,
         source_document_id=TEXTS,
         fields=st.dictionaries(POINTERS, json_values(3), min_size=1, max_size=2),
-    ),
-    max_size=2,
-)
+    )
+    return st.dictionaries(st.sampled_from(sources), residuals, max_size=2)
 
 
 @st.composite
@@ -195,9 +228,26 @@ def turns(draw: st.DrawFn, turn_id: int, calls: list[dict[str, Json]] | None) ->
     return body
 
 
+FOREIGN = ("vendor", "other")
+"""Sources that are no format of the hub's."""
+
+
 @st.composite
-def wire_storylines(draw: st.DrawFn, *, max_turns: int = 5) -> dict[str, Json]:
-    """Return the wire JSON of a valid Storyline."""
+def wire_storylines(
+    draw: st.DrawFn,
+    *,
+    max_turns: int = 5,
+    sources: Sequence[str] = FOREIGN,
+    exact: bool = False,
+) -> dict[str, Json]:
+    """Return the wire JSON of a valid Storyline.
+
+    Args:
+        draw: given by hypothesis.
+        max_turns: the most turns it has.
+        sources: names of the formats of which it may have residuals.
+        exact: whether opaque values may hold what needs the exact path: huge integers, `1e400`, lone surrogates.
+    """
     body: dict[str, Json] = draw(
         _members(
             {"session": NAMES, "agent": AGENTS},
@@ -232,14 +282,21 @@ def wire_storylines(draw: st.DrawFn, *, max_turns: int = 5) -> dict[str, Json]:
         own = [calls.pop() for _ in range(draw(st.integers(0, min(2, len(calls)))))]
         has_calls = bool(own) or draw(st.booleans())
         body["turns"].append(draw(turns(turn_id, own if has_calls else None)))
-    unknown_fields = draw(st.one_of(st.just({}), UNKNOWN_FIELDS))
-    if unknown_fields:
-        sources = {name: attrs.asdict(residuals) for name, residuals in unknown_fields.items()}
-        body["unknown_fields"] = {"sources": sources}
-        body["unknown_key_counts"] = counts(unknown_fields)
+    if exact:
+        body["extra"] = draw(exact_values())
+        for turn in body["turns"]:
+            turn["msg"] = draw(st.one_of(MESSAGES, exact_values()))
+            turn["metrics"] = draw(exact_values())
+    found = draw(st.one_of(st.just({}), unknown_fields(sources)))
+    if found:
+        wire = {name: attrs.asdict(residuals) for name, residuals in found.items()}
+        body["unknown_fields"] = {"sources": wire}
+        body["unknown_key_counts"] = counts(found)
     return body
 
 
-def storylines(*, max_turns: int = 5) -> st.SearchStrategy[Storyline]:
-    """Return a strategy for valid Storylines."""
-    return wire_storylines(max_turns=max_turns).map(from_wire)
+def storylines(
+    *, max_turns: int = 5, sources: Sequence[str] = FOREIGN, exact: bool = False
+) -> st.SearchStrategy[Storyline]:
+    """Return a strategy for valid Storylines; the arguments are those of `wire_storylines`."""
+    return wire_storylines(max_turns=max_turns, sources=sources, exact=exact).map(from_wire)
