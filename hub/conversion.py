@@ -124,16 +124,40 @@ def batches(
 ) -> Iterator[list[Storyline]]:
     """Yield the Storylines of *readings* as `from_storyline` gets them: a document's at a time, or all of the input's.
 
-    All together when families are spread over the documents that are read, or are gathered into those that are written.
+    All together when families are spread over the documents that are read, or when Storylines are gathered into those
+    that are written. A writer that nests gets documents together as long as their Storylines name others.
     """
     if reader.batch == "input" or (writer.gathers and reader.id != writer.id):
         whole = [storyline for reading in readings for storyline in reading.storylines]
         if whole:
             yield whole
-        return
+    elif reader.id != writer.id and any(node.endswith("/**") for node in writer.nodes):
+        yield from _whole_families(readings)
+    else:
+        yield from (reading.storylines for reading in readings if reading.storylines)
+
+
+def _whole_families(readings: Iterable[Reading]) -> Iterator[list[Storyline]]:
+    """Yield the Storylines of as few documents as have, with each Storyline, its parent and its children.
+
+    A format that does not nest may have given a sub-agent a document of its own (actf.md 6.1). Behind a link to what is
+    not in the input all the rest comes together.
+    """
+    batch: list[Storyline] = []
+    present: set[str] = set()
+    named: set[str] = set()
     for reading in readings:
-        if reading.storylines:
-            yield reading.storylines
+        for storyline in reading.storylines:
+            batch.append(storyline)
+            present.add(storyline.document_id)
+            named.update(storyline.child_ids or ())
+            if storyline.parent is not None:
+                named.add(storyline.parent.session_id)
+        if batch and named <= present:
+            yield batch
+            batch, present, named = [], set(), set()
+    if batch:
+        yield batch
 
 
 # Writing

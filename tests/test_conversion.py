@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from hub.conversion import (
     Reading,
@@ -24,7 +25,7 @@ from hub.reading import Record
 from hub.registry import Format, Formats
 from hub.residuals import add_residuals
 from hub.source import Source
-from hub.storyline.model import Agent, Origin, Storyline, Turn
+from hub.storyline.model import Agent, Origin, Parent, Storyline, Turn
 from hub.writing import WriteOptions
 
 STEP = {"step_id": 1, "text": "a"}
@@ -148,10 +149,11 @@ class TestBatches:
         Reading([storyline("c")], []),
     )
 
-    def texts(self, reader: FormatInfo, writer: FormatInfo) -> list[list[str]]:
+    def texts(
+        self, reader: FormatInfo, writer: FormatInfo, readings: Iterable[Reading] = READINGS
+    ) -> list[list[str]]:
         return [
-            [one.turns[0].message for one in batch]
-            for batch in batches(self.READINGS, reader, writer)
+            [one.turns[0].message for one in batch] for batch in batches(readings, reader, writer)
         ]
 
     def test_document(self) -> None:
@@ -173,6 +175,29 @@ class TestBatches:
 
         assert [["a", "b", "c"]] == self.texts(one, gathering)
         assert [["a", "b"], ["c"]] == self.texts(gathering, gathering)
+
+    def test_families(self) -> None:
+        """A writer that nests gets a Storyline with its parent and its children, whatever documents they were in."""
+        readings = [
+            Reading([evolve(storyline(text), trajectory_id=text, **links)], [])
+            for text, links in (
+                ("a", {}),
+                ("b", {"child_ids": ["d", "c"]}),
+                ("c", {}),
+                ("d", {"parent": Parent(session_id="b")}),
+                ("e", {"parent": Parent(session_id="f")}),
+                ("f", {}),
+                ("g", {"child_ids": ["gone"]}),
+                ("h", {}),
+            )
+        ]
+        one = FormatInfo(id="one", title="One")
+        nesting = FormatInfo(id="other", title="Other", nodes=("", "/children/*/**"))
+
+        assert [["a"], ["b", "c", "d"], ["e", "f"], ["g", "h"]] == self.texts(
+            one, nesting, readings
+        )
+        assert [["a"], ["b"]] == self.texts(nesting, nesting, readings)[:2]
 
     def test_nothing(self) -> None:
         """Without a Storyline there is no batch."""
