@@ -7,6 +7,7 @@ import math
 import pickle
 import random
 import re
+import sys
 from collections.abc import Callable
 
 import orjson
@@ -30,6 +31,12 @@ from hub.json import (
     refuse_non_finite,
 )
 from hub.testing.strategies import json_values
+
+
+@pytest.fixture(autouse=True)
+def everything_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let padded texts take the path of large ones; the others take that of small ones."""
+    monkeypatch.setattr("hub.json._LARGE", 0)
 
 
 def padded(data: bytes, notes: list[Problem] | None = None) -> Json:
@@ -347,6 +354,38 @@ class TestRefusals:
         """A byte-order mark is passed over."""
         assert [1] == loads(b"\xef\xbb\xbf[1]")
         assert "(byte 6)" in refusal(b"\xef\xbb\xbf[1,x]").message.replace("7", "6")
+
+    def test_small_text_with_a_pad(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A small text behind a pad is read as one without."""
+        monkeypatch.setattr("hub.json._LARGE", 1 << 20)
+
+        assert {"a": 2**64} == padded(b'{"a":18446744073709551616}')
+        assert "input.depth" == refusal(nested(DEPTH + 1), padded).rule
+
+    @both_ways
+    @pytest.mark.parametrize("where", ["hub.json.orjson.loads", "hub.json.JSONDecoder.decode"])
+    def test_out_of_memory(
+        self, monkeypatch: pytest.MonkeyPatch, read: Callable[[bytes], Json], where: str
+    ) -> None:
+        """A text that does not fit into memory is an error, and no traceback."""
+
+        def fail(*_: object) -> None:
+            raise MemoryError
+
+        monkeypatch.setattr(where, fail)
+
+        with pytest.raises(HubError, match=r"^not enough memory to read [0-9]+ bytes of JSON$"):
+            read(b"[1e400]" if "decode" in where else b"[1]")
+
+    @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the stack of C is counted apart")
+    def test_deep_in_the_stack(self) -> None:
+        """A text that needs the exact path deep in the stack is an error, and no traceback."""
+
+        def descend(levels: int) -> Json:
+            return descend(levels - 1) if levels else loads(nested(500, b"1e400"))
+
+        with pytest.raises(HubError, match="called too deep in the stack"):
+            descend(sys.getrecursionlimit() - 450)
 
     @given(st.binary(max_size=60))
     def test_any_bytes(self, data: bytes) -> None:
