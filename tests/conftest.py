@@ -10,6 +10,7 @@ from hypothesis import settings
 from hub.registry import Format, Formats
 
 settings.register_profile("default", max_examples=50, deadline=None)
+settings.register_profile("quick", max_examples=5, deadline=None)
 settings.register_profile("ci", max_examples=1000, deadline=None)  # --hypothesis-profile=ci
 settings.load_profile("default")
 
