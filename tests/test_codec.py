@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -19,8 +20,9 @@ from hub.codec import (
     turn_from_wire,
     turn_to_wire,
 )
-from hub.errors import InvalidDocument, Json
+from hub.errors import InvalidDocument, Json, Problem
 from hub.json import ExactNumber, dumps, loads
+from hub.pointer import get, split
 from hub.storyline.model import (
     Agent,
     Env,
@@ -36,7 +38,7 @@ from hub.storyline.model import (
     ToolCall,
     Turn,
 )
-from hub.testing.strategies import storylines, wire_storylines
+from hub.testing.strategies import json_values, storylines, wire_storylines
 
 WIRE: dict[str, Json] = {
     "schema_version": "storyline/v1",
@@ -523,6 +525,53 @@ def noisy(draw: st.DrawFn) -> tuple[Json, Json]:
     ]
     root_noise = dict.fromkeys(("run", "trajectory", "parent", "task", "prompt", "extra"))
     return wire, {**with_noise(wire, root_noise), "turns": turns}
+
+
+class Unequal:
+    """Something that is no JSON and cannot be compared."""
+
+    __hash__ = None  # type: ignore[assignment]  # as of a list
+
+    def __eq__(self, other: object) -> bool:
+        raise ArithmeticError
+
+
+class TestRefusal:
+    @given(wire_storylines(), st.data())
+    def test_anything_elsewhere(self, wire: dict[str, Json], data: st.DataObject) -> None:
+        """A document with any value in any place is read, or refused with a problem at a place that there is."""
+        places = list(containers(wire))
+        for holder in data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=3)):
+            key = data.draw(
+                st.sampled_from([*holder, "x"] if isinstance(holder, dict) else range(9))
+            )
+            value = data.draw(json_values(2))
+            if isinstance(holder, dict) or key < len(holder):
+                holder[key] = value
+        problems: Sequence[Problem] = ()
+        try:
+            storyline = from_wire(wire)
+        except InvalidDocument as error:
+            problems = error.problems
+        else:
+            assert storyline == from_wire(to_wire(storyline))
+            return
+        assert problems
+        for problem in problems:
+            get(wire, split(problem.pointer)[:-1])
+
+    def test_no_json(self) -> None:
+        """An error that is none of the document's is not hidden."""
+        with pytest.raises(ArithmeticError):
+            from_wire(document(task={"result": {"score": Unequal()}}))
+
+
+def containers(value: Json) -> Iterator[Json]:
+    """Yield every object and array in *value* that is not empty."""
+    if isinstance(value, dict | list) and value:
+        yield value
+        for member in value.values() if isinstance(value, dict) else value:
+            yield from containers(member)
 
 
 class TestRoundTrip:

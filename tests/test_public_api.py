@@ -104,6 +104,10 @@ class TestNames:
         with pytest.raises(ImportError):
             from hub import gone  # noqa: F401  # the point
 
+    def test_module(self) -> None:
+        """A public module is the module itself."""
+        assert importlib.import_module("hub.pointer") is hub.__getattr__("pointer")
+
     def test_dir(self) -> None:
         """`dir` shows every public name, used already or not."""
         assert set(hub.__all__) <= set(dir(hub))

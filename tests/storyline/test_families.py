@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hub.errors import Problem
 from hub.storyline.families import Families, Member, families
 from hub.storyline.identity import with_unique_ids
-from hub.storyline.model import Agent, Storyline
+from hub.storyline.model import Agent, Origin, Storyline
 
 Tree = tuple[str, list[Any]]
 
@@ -237,3 +237,11 @@ class TestIdentity:
         assert "s" == one.document_id
         one.trajectory_id = "t"
         assert "t" == one.document_id
+
+    def test_is_from(self) -> None:
+        """A story is from the format that its origin names; without an origin from none."""
+        one = story("s")
+        assert not one.is_from("actf")
+        one.origin = Origin(format="actf")
+        assert one.is_from("actf")
+        assert not one.is_from("ale")

@@ -331,6 +331,12 @@ class TestVersion:
         expected = breach("version", "/schema_version", '"storyline/v1"', found)
         assert (expected,) == caught.value.problems
 
+    def test_checked(self) -> None:
+        """V1 is the first of the rules."""
+        expected = breach("version", "/schema_version", '"storyline/v1"', '"storyline/v2"')
+        wire = document(schema_version="storyline/v2", session="")
+        assert expected == next(check(wire))
+
     def test_others_are_invalid(self) -> None:
         """Every other breach is not of the class *unsupported*."""
         with pytest.raises(InvalidDocument) as caught:
