@@ -37,6 +37,7 @@ def from_wire(data: Json) -> Storyline:
     except Exception:  # noqa: BLE001  # whatever it is, the detailed converter says it precisely
         problems.extend(converters.problems(body, Storyline))
     is_sound = storyline is not None and rules.are_sound(storyline.turns)
+    # Turns that are sound are not looked into again.
     problems.extend(rules.check({**data, "turns": []} if is_sound else data))
     if problems or storyline is None:
         raise InvalidDocument(problems)
