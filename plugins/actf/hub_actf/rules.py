@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
-from hub import Json, Problem, Rule, equal, is_integer, pointer, show
+from hub import MISSING, Json, Problem, Rule, equal, is_integer, pointer, show
 from hub_actf.model import (
     NUMERIC_METRICS,
     STATUSES,
@@ -211,7 +211,7 @@ def function_name(steps: Steps, at: str) -> Iterator[Problem]:
     for index, tools in enumerate(steps.tools):
         for position, tool in enumerate(tools):
             if not tool_name(tool):
-                name: Json = tool.get("name")
+                name: Json = tool.get("name", MISSING)
                 yield FUNCTION_NAME.at(_call(steps, at, index, position, "name"), name)
 
 

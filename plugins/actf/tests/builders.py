@@ -191,5 +191,3 @@ def write_one(*storylines: Storyline, **given: str) -> Json:
     """Return the only document of *storylines*."""
     (only,) = write(storylines, **given)
     return only
-
-

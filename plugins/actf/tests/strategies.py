@@ -11,7 +11,9 @@ Json = Any
 Objects = st.SearchStrategy[dict[str, Json]]
 
 NAMES = st.sampled_from(["bash", "read_file", "command_execution", "function", "ü", "unknown"])
-TEXTS = st.one_of(st.sampled_from(["", "a", "b\n", "héllo ~0/ \u2028", "unknown"]), st.text(max_size=4))
+TEXTS = st.one_of(
+    st.sampled_from(["", "a", "b\n", "héllo ~0/ \u2028", "unknown"]), st.text(max_size=4)
+)
 NULLABLE_TEXTS = st.one_of(st.none(), TEXTS)
 VALUES = json_values(4)
 UNKNOWN_KEYS = st.sampled_from(
@@ -32,12 +34,16 @@ TIMES = st.sampled_from(
         "2026-02-30T00:00:00Z",
     ]
 )
-NUMBERS = st.one_of(st.none(), st.integers(-5, 10**6), st.floats(allow_nan=False, allow_infinity=False))
+NUMBERS = st.one_of(
+    st.none(), st.integers(-5, 10**6), st.floats(allow_nan=False, allow_infinity=False)
+)
 INTEGERS = st.one_of(st.integers(-2, 5), st.integers(-(2**63), 2**63 - 1))
 
 
 def having(
-    required: dict[str, st.SearchStrategy[Json]] | None = None, /, **optional: st.SearchStrategy[Json]
+    required: dict[str, st.SearchStrategy[Json]] | None = None,
+    /,
+    **optional: st.SearchStrategy[Json],
 ) -> Objects:
     """Return objects with all of *required*, any of *optional*, and sometimes members that nobody knows."""
     known = st.fixed_dictionaries(required or {}, optional=optional)
@@ -55,7 +61,10 @@ OUTCOMES: dict[str, st.SearchStrategy[Json]] = {
     "exit_code": st.one_of(st.none(), INTEGERS),
 }
 ARGUMENTS = st.one_of(
-    st.just({"command": "ls"}), st.dictionaries(TEXTS, VALUES, max_size=2), st.just('{"a": 1}'), VALUES
+    st.just({"command": "ls"}),
+    st.dictionaries(TEXTS, VALUES, max_size=2),
+    st.just('{"a": 1}'),
+    VALUES,
 )
 FUNCTIONS = st.fixed_dictionaries({"name": NAMES, "arguments": ARGUMENTS})
 TOOLS = st.one_of(
@@ -122,7 +131,9 @@ def steps(draw: st.DrawFn, step_id: Json, tools: Objects, times: st.SearchStrate
     step = draw(
         having(
             {
-                "assistant_content": having(content=NULLABLE_TEXTS, reasoning_content=NULLABLE_TEXTS),
+                "assistant_content": having(
+                    content=NULLABLE_TEXTS, reasoning_content=NULLABLE_TEXTS
+                ),
                 "metric": metric,
                 "started_at": times,
                 "finished_at": times,
