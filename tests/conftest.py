@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,8 @@ from hub.registry import Format, Formats
 
 settings.register_profile("default", max_examples=50, deadline=None)
 settings.register_profile("quick", max_examples=5, deadline=None)
-settings.register_profile("ci", max_examples=1000, deadline=None)  # --hypothesis-profile=ci
-settings.load_profile("default")
+settings.register_profile("ci", max_examples=1000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 TOYS = Path(__file__).parent / "toys"
 

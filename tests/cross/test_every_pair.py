@@ -8,6 +8,7 @@ Source: conversion-matrix.md 4 and 5; carrier.md; residuals.md 7.
 from __future__ import annotations
 
 import copy
+import os
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -189,6 +190,14 @@ def _objects(document: Json) -> list[dict[str, Json]]:
         elif isinstance(one, list):
             todo.extend(one)
     return [one for one in todo if isinstance(one, dict)]
+
+
+class TestInstalled:
+    @pytest.mark.skipif("CI" not in os.environ, reason="only there must all be installed")
+    @pytest.mark.parametrize("plugin", sorted(ROOT.glob("plugins/*/pyproject.toml")), ids=str)
+    def test_every_plugin(self, plugin: Path) -> None:
+        """Every format of this checkout is installed, or it would be left out in silence."""
+        assert plugin.parent.name in hub.formats
 
 
 class TestThereAndBack:
