@@ -17,7 +17,7 @@ HINT = 50
 
 
 def is_task(record: Json) -> bool:
-    """Tell whether *record* is a `task.json`: it names the directories of its attempts, and the folder is the source."""
+    """Tell whether *record* is a `task.json`, which names the directories of its attempts: its folder is the source."""
     version = record.get("schema_version") if isinstance(record, dict) else None
     return isinstance(version, str) and version.startswith(TASK_MARKER)
 

@@ -8,7 +8,7 @@ Source: actf-records.md 2.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
 from hub import (
@@ -34,8 +34,8 @@ RUNNING = "running"
 Files = Mapping[PurePosixPath, Source]
 
 
-def parse_directory(source: Source) -> Iterator[Document[ParsedTask]]:
-    """Yield a document for each finished task in the directory *source*, in path order."""
+def parse_directory(source: Source, problems: list[Problem]) -> Iterator[Document[ParsedTask]]:
+    """Yield a document for each finished task in the directory *source*, in path order; *problems* takes the others."""
     files = {PurePosixPath(file.name or ""): file for file in source.files()}
     outer = PurePosixPath((source.name or "").replace("\\", "/"))
     read: list[PurePosixPath] = []
@@ -47,13 +47,18 @@ def parse_directory(source: Source) -> Iterator[Document[ParsedTask]]:
         place = "" if folder == PurePosixPath() else str(folder)
         if (outer / folder).parent.name == RUNNING:
             problem = rules.RECORD_RUNNING.at("", message="the task is still running: not read")
-            source.problems.append(problem._replace(document=place or None))
+            problems.append(problem._replace(document=place or None))
             continue
-        yield parse_task(file, folder, files, Record(None, place, len(read) - 1, source.zone))
+        record = Record(None, place, len(read) - 1, source.zone, source.options, source.name)
+        yield parse_task(file, folder, files, record, source.prepare)
 
 
 def parse_task(
-    file: Source, folder: PurePosixPath, files: Files, record: Record
+    file: Source,
+    folder: PurePosixPath,
+    files: Files,
+    record: Record,
+    prepare: Callable[[Record], object] | None,
 ) -> Document[ParsedTask]:
     """Return the document of the task that *file* describes; *record* says where it is."""
     try:
@@ -64,6 +69,8 @@ def parse_task(
         return _unreadable(record, [rules.OBJECT.at("", task)])
     problems: list[Problem] = []
     record.value = record_from_task(task, folder, files, problems)
+    if prepare is not None:
+        prepare(record)
     document = parse_record(record)
     document.problems[:0] = problems
     return document

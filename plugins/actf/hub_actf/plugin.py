@@ -57,11 +57,14 @@ def parse(source: Source) -> Iterator[Document[ParsedTask]]:
     from hub_actf.parsing import parse_record
 
     if source.is_directory:
-        yield from parse_directory(source)
+        yield from parse_directory(source, source.problems)
         return
     for record in source.records():
         folder = source.folder() if is_task(record.value) else None
-        yield from [parse_record(record)] if folder is None else parse_directory(folder)
+        if folder is None:
+            yield parse_record(record)
+        else:
+            yield from parse_directory(folder, source.problems)
 
 
 @hookimpl

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hub.testing import from_wire, to_wire
+from hub_actf import plugin
 
 from hub import Document, Json, Source, Storyline, WriteOptions
-from hub_actf import plugin
+from hub.testing import from_wire, to_wire
 
 T0 = "2026-01-01 00:00:00+00:00"
 T1 = "2026-01-01 00:00:01+00:00"
@@ -128,11 +128,9 @@ def record(*steps: Json, **members: Json) -> dict[str, Json]:
 
 
 def parse(value: Json, **settings: Any) -> Document[Any]:
-    """Return the document of *value*; *settings* are those of its record."""
-    source = Source.of(value)
-    source.prepare = lambda one: [setattr(one, key, given) for key, given in settings.items()]
-    (document_,) = plugin.parse(source)
-    return document_
+    """Return the document of *value*; *settings* are those of its source."""
+    (found,) = plugin.parse(Source.of(value, **settings))
+    return found
 
 
 def read(value: Json, **settings: Any) -> list[Storyline]:
@@ -161,16 +159,14 @@ def fields(value: Json, **settings: Any) -> dict[str, Json]:
     return {} if residuals is None else residuals.fields
 
 
-def write(
-    storylines: Iterable[Storyline], options: WriteOptions | None = None, **given: str
-) -> list[Json]:
-    """Return the documents of *storylines*; *given* are write options."""
-    return list(plugin.from_storyline(storylines, options or WriteOptions(options=given)))
+def write(storylines: Iterable[Storyline], options: WriteOptions | None = None) -> list[Json]:
+    """Return the documents of *storylines*."""
+    return list(plugin.from_storyline(storylines, options or WriteOptions()))
 
 
 def written(value: Json, **given: str) -> Json:
     """Return the document *value* after it was read and written."""
-    (again,) = write(read(value), **given)
+    (again,) = write(read(value), WriteOptions(options=given))
     return again
 
 
@@ -189,5 +185,5 @@ def storyline(*turns: Json, **members: Json) -> Storyline:
 
 def write_one(*storylines: Storyline, **given: str) -> Json:
     """Return the only document of *storylines*."""
-    (only,) = write(storylines, **given)
+    (only,) = write(storylines, WriteOptions(options=given))
     return only

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from hub.testing.strategies import json_values
 from hypothesis import strategies as st
+
+from hub.testing.strategies import json_values
 
 Json = Any
 Objects = st.SearchStrategy[dict[str, Json]]
@@ -102,7 +103,7 @@ OBSERVATIONS = having(
 @st.composite
 def tool_lists(draw: st.DrawFn, tools: Objects) -> tuple[Json, Json]:
     """Return the two lists of a step: one of them, the same twice, or two that differ."""
-    empty = st.sampled_from([None, []])
+    empty: st.SearchStrategy[Json] = st.sampled_from([None, []])
     listed = draw(st.lists(tools, max_size=3))
     kind = draw(st.sampled_from(["tools", "calls", "both", "both", "differ"]))
     if kind == "tools":

@@ -287,7 +287,7 @@ class TestTools:
     """Examples 4 to 8, and what a call does not hold."""
 
     def test_function(self) -> None:
-        """A call as OpenAI wraps it comes from the second list; an unknown member is a residual, and is put into both."""
+        """A call as OpenAI wraps it comes from the second list; unknown members are residuals, put into both."""
         wrapped = {"name": "bash", "arguments": '{"a":1}'}
         tool = {"id": "c1", "type": "function", "function": wrapped, "zz": 1}
         value = document(step(tool_calls=[tool]))
@@ -352,10 +352,11 @@ class TestTools:
 
         assert calls(value) == [{"tcid": "step-1-tool-0", "fn": "unknown", "args": {"foo": 5}}]
         assert fields(value) == {f"{S}/tools/0/foo": 5}
-        assert problems(value) == [
+        (problem,) = problems(value)
+        assert problem == (
             f"{S}/tools/0/name: error: expected a name, a function.name or a type, found nothing "
             "[actf.function-name]"
-        ]
+        )
 
     def test_the_same_list_twice(self) -> None:
         """Two equal lists are one list; an unknown member is captured at both places."""
@@ -368,7 +369,7 @@ class TestTools:
 
     def test_lists_are_equal_but_for_empty_ids_and_types(self) -> None:
         """Absent, null and empty are one value of `type` and `id`."""
-        one = {"type": None, "id": "", "name": "n", "input": {}}
+        one: Json = {"type": None, "id": "", "name": "n", "input": {}}
 
         assert problems(with_tools(one, tool_calls=[{"name": "n", "input": {}}])) == []
 
@@ -560,10 +561,11 @@ class TestCallIds:
         assert read_one(value)["turns"][0]["observation"] == {
             "results": [{"tool_use_id": "y", "source_call_id": "y"}]
         }
-        assert problems(value) == [
+        (problem,) = problems(value)
+        assert problem == (
             f'{S}/observation/0/tool_use_id: error: expected one of "x", found "y" '
             "[actf.result-call]"
-        ]
+        )
         again = written(value)["attempts"]["1"]["trajectory"]["steps"][0]
         assert again["observation"] == [{"tool_use_id": "y"}]
 
@@ -1079,7 +1081,8 @@ class TestDocuments:
         (found,) = write(read(value)[:1], options)
 
         assert (found["attempts_tried"], list(found["attempts"])) == (2, ["1"])
-        assert [str(problem) for _, problem in options.problems] == [
+        ((_, problem),) = options.problems
+        assert str(problem) == (
             "t#attempt-1 /task/result/attempts_tried: warning: 1 of 2 attempts are written "
             "[actf.attempts-tried]"
-        ]
+        )
