@@ -39,11 +39,15 @@ class Site:
             (place / "entry_points.txt").write_text(text)
 
 
+LIBRARY = [path for path in sys.path if not path.endswith(("site-packages", "dist-packages"))]
+"""Where the standard library is, which has no distributions."""
+
+
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """The only folder on `sys.path`."""
+    """The only folder on `sys.path` with distributions."""
     one = Site(tmp_path / "site")
-    monkeypatch.setattr(sys, "path", [str(one.path)])
+    monkeypatch.setattr(sys, "path", [str(one.path), *LIBRARY])
     return one
 
 
@@ -131,7 +135,7 @@ class TestFolders:
     ) -> None:
         """Of a distribution that is found twice, the first on the path counts, also without plugins."""
         other = Site(tmp_path / "other")
-        monkeypatch.setattr(sys, "path", [str(other.path), str(site.path)])
+        monkeypatch.setattr(sys, "path", [str(other.path), str(site.path), *LIBRARY])
         site.add("hub_log-1.0.dist-info")
         site.add("hub_ping-1.0.dist-info", "ping = p", header="Name: hub-ping\nVersion: 1.0\n")
         other.add("Hub.Log-2.0.dist-info", None, header="Name: Hub.Log\nVersion: 2.0\n")
@@ -140,7 +144,7 @@ class TestFolders:
 
     def test_unreadable(self, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
         """Folders that are not there, files in the place of folders and broken text are passed over."""
-        monkeypatch.setattr(sys, "path", [str(site.path / "gone"), str(site.path)])
+        monkeypatch.setattr(sys, "path", [str(site.path / "gone"), str(site.path), *LIBRARY])
         (site.path / "file-1.0.dist-info").write_text("")
         site.add("hub_log-1.0.dist-info")
         site.add("broken-1.0.dist-info", None)
@@ -151,7 +155,7 @@ class TestFolders:
         """An empty entry of the path is the current folder."""
         site.add("hub_log-1.0.dist-info")
         monkeypatch.chdir(site.path)
-        monkeypatch.setattr(sys, "path", [""])
+        monkeypatch.setattr(sys, "path", ["", *LIBRARY])
         assert [LOG] == entry_points() == from_metadata()
 
 
@@ -163,7 +167,7 @@ class TestUnusual:
             folder = "hub_log-1.0.dist-info"
             file.writestr(f"{folder}/METADATA", "Name: hub-log\nVersion: 1.0\n")
             file.writestr(f"{folder}/entry_points.txt", f"[{GROUP}]\nlog = hub_log.plugin [x]\n")
-        monkeypatch.setattr(sys, "path", [str(archive)])
+        monkeypatch.setattr(sys, "path", [str(archive), *LIBRARY])
         assert [LOG] == entry_points()
 
     def test_egg(self, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +177,7 @@ class TestUnusual:
         (egg / "EGG-INFO").mkdir()
         (egg / "EGG-INFO" / "PKG-INFO").write_text("Name: hub-log\nVersion: 1.0\n")
         (egg / "EGG-INFO" / "entry_points.txt").write_text(f"[{GROUP}]\nlog = hub_log.plugin\n")
-        monkeypatch.setattr(sys, "path", [str(egg)])
+        monkeypatch.setattr(sys, "path", [str(egg), *LIBRARY])
         assert [LOG] == entry_points()
 
     def test_finder(self, site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
