@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from hub import Json, Storyline, Turn, is_derived, pointer, restore
+from hub import PLACEHOLDER, Json, Storyline, Turn, is_derived, pointer, restore
 from hub_actf.grouping import Group
 from hub_actf.model import SOURCE, budget, final_metrics, first_of_type, is_blank, is_empty, outcome
 from hub_actf.rules import CALLS
@@ -66,17 +66,20 @@ def _put_into_tools(
 
 def _put_into_tool(tool: dict[str, Json], key: str, value: Json) -> bool:
     """Insert a member, or let it replace what was derived from it or made up for want of it."""
-    if key in tool and not (
-        is_derived(tool[key], value)
-        or (key == "id" and not (type(value) is str and not is_blank(value)))
-        or (key == "name" and tool[key] == tool.get("type"))
-    ):
-        if key != "command" or tool.get("type") != COMMAND_EXECUTION or "input" in tool:
-            return False
+    if key == "command" and tool.get("type") == COMMAND_EXECUTION and "command" in tool:
         # The other spelling of the same arguments: what stands under `command` is not what was chosen.
-        tool["input"] = {"command": tool["command"]}
+        tool["input"] = {"command": tool.pop("command")}
+    if key in tool and not _gives_way(tool, key, value):
+        return False
     tool[key] = value
     return True
+
+
+def _gives_way(tool: Mapping[str, Json], key: str, value: Json) -> bool:
+    if key == "id":
+        is_usable = type(value) is str and not is_blank(value)
+        return not is_usable or is_derived(tool["id"], value)
+    return key == "name" and tool["name"] in (PLACEHOLDER, tool.get("type"))
 
 
 # Fillers: actf.md 6.1

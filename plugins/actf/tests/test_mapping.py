@@ -433,12 +433,13 @@ class TestTools:
 
         assert fields(value) == {}
 
-    def test_another_command_of_a_command_execution(self) -> None:
+    @pytest.mark.parametrize("command", ["ls", "unknown"])
+    def test_another_command_of_a_command_execution(self, command: str) -> None:
         """Where `command` is a residual, the arguments are written as `input`."""
         tool = {
             "id": "c",
             "type": "command_execution",
-            "input": {"command": "ls"},
+            "input": {"command": command},
             "command": "rm",
         }
 
