@@ -17,8 +17,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from hub.compression import compressor
-from hub.errors import HubError, Json, UsageError
+from hub.errors import HubError, InvalidDocument, Json, UsageError
+from hub.input_rules import DEPTH, TOO_DEEP
 from hub.json import dumps
+from hub.json_text import too_deep_at
 from hub.staging import Staging, complete, system_errors
 
 if TYPE_CHECKING:
@@ -215,15 +217,29 @@ class _Documents:
             self._write(b"\n]\n" if self._elements else b"[]\n")
 
     def _element(self, text: bytes) -> None:
+        if _DEEP in text and too_deep_at(text, DEPTH - 1) is not None:
+            raise _too_deep()
         self._write(b",\n  " if self._elements else b"[\n  ")
         self._elements += 1
         self._write(text.replace(b"\n", b"\n  "))
 
 
+_DEEP = b"\n" + b"  " * (DEPTH - 1)
+"""In the text of every document that has as many levels as a reader takes, and none to spare for an array."""
+
+
 def _text(document: Json | bytes, *, indent: bool = True, sort_keys: bool = False) -> bytes:
     if isinstance(document, bytes):
         return document
-    return dumps(document, indent=indent, sort_keys=sort_keys)
+    try:
+        return dumps(document, indent=indent, sort_keys=sort_keys)
+    except InvalidDocument as error:
+        raise _too_deep() from error
+
+
+def _too_deep() -> InvalidDocument:
+    message = f"the output would have more than {DEPTH} levels of arrays and objects"
+    return InvalidDocument([TOO_DEEP.at("", message=message)])
 
 
 # Targets

@@ -54,6 +54,13 @@ def below(folder: Path) -> dict[str, bytes]:
     }
 
 
+def nested(levels: int, innermost: Json) -> Json:
+    """Return *innermost* inside *levels* objects."""
+    for _ in range(levels):
+        innermost = {"a": innermost}
+    return innermost
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder, which is the current one."""
@@ -85,6 +92,25 @@ class TestContainers:
 
         assert {"x.json": text} == below(here)
         assert ["x.json"] == sink.outputs
+
+    @pytest.mark.parametrize("innermost", [{}, [], {"a": 1}, [[]]])
+    @pytest.mark.parametrize(
+        ("container", "levels"), [("object", 512), ("lines", 512), ("array", 511), (None, 511)]
+    )
+    def test_deep(self, here: Path, container: Any, levels: int, innermost: Json) -> None:
+        """What no reader would take is not written: an array around documents is a level of its own."""
+        first: list[Json] = [] if container == "object" else [{}]
+        inside = 2 if innermost == [[]] else 1
+
+        write("x.json", *first, nested(levels - inside, innermost), container=container)
+        assert 1 <= len(list(Source.open("x.json").records()))
+
+        with pytest.raises(InvalidDocument) as caught:
+            write("y.json", *first, nested(levels - inside + 1, innermost), container=container)
+        assert (
+            "fatal: the output would have more than 512 levels of arrays and objects [input.depth]"
+        ) == str(caught.value)
+        assert ["x.json"] == list(below(here))
 
     @pytest.mark.parametrize("name", ["x.jsonl", "x.ndjson", "x.actf.jsonl"])
     def test_lines_by_name(self, here: Path, name: str) -> None:
