@@ -158,9 +158,9 @@ class Command(NamedTuple):
 
 def program() -> Command:
     """Return the whole program."""
-    from hub.cli import app as module
+    from hub.cli.app import program
 
-    app: Any = module.app
+    app: Any = program()
     return command_of("hub", app.registered_callback.callback, app, runs_alone=False)
 
 

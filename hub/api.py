@@ -98,7 +98,7 @@ def read(
     """
     from hub.conversion import check_options, read_documents
 
-    source = _open(input, assume_timezone=assume_timezone)
+    source = _open(input, assume_timezone=assume_timezone, strict=strict, thorough=strict)
     reader = _reader(source, format)
     source.options = check_options(reader, options or {}, "read")
     with _second_opinion(source, format):
@@ -122,6 +122,7 @@ def convert(
     carry: bool = True,
     extract_images: bool = False,
     assume_timezone: str | None = None,
+    max_size: int | None = None,
     options: Mapping[str, str] | None = None,
     report: Report | None = None,
 ) -> Conversion:
@@ -135,7 +136,14 @@ def convert(
     """
     from hub import conversion
 
-    source = _open(input, assume_timezone=assume_timezone, on_error=on_error)
+    source = _open(
+        input,
+        assume_timezone=assume_timezone,
+        on_error=on_error,
+        strict=strict,
+        thorough=strict,
+        max_size=max_size,
+    )
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     run = _Run(reader, writer, source, report, strict=strict, skip=on_error == "skip")
@@ -193,12 +201,20 @@ def validate(
     format: str | None = None,
     strict: bool = False,
     assume_timezone: str | None = None,
+    max_size: int | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Validation:
     """Return every problem of *input*: of its bytes, of its records, and of its format's rules."""
     from hub.conversion import check_options, read_documents
 
-    source = _open(input, assume_timezone=assume_timezone, on_error="skip", thorough=True)
+    source = _open(
+        input,
+        assume_timezone=assume_timezone,
+        on_error="skip",
+        strict=strict,
+        thorough=True,
+        max_size=max_size,
+    )
     reader = _reader(source, format)
     source.options = check_options(reader, options or {}, "read")
     problems: list[Problem] = []
@@ -348,9 +364,8 @@ def _open(input: Input, **settings: Json) -> Source:
         from hub.storyline.times import Zone
 
         settings["zone"] = Zone.named(settings.pop("assume_timezone"))
-    else:
-        settings.pop("assume_timezone", None)
-    return Source.open(os.fspath(input), **settings)
+    given = {name: value for name, value in settings.items() if value is not None}
+    return Source.open(os.fspath(input), **given)
 
 
 def _reader(source: Source, format: str | None) -> Format:

@@ -12,19 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from attrs import define
-
-from hub.carrier import SOURCE
-from hub.envelope import open_all, take
+from hub.envelope import take
 from hub.errors import Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
-from hub.opening import open_into
 from hub.reading import Document, Record
 from hub.registry import Format
-from hub.residuals import UNPLACED
-from hub.sealing import seal
+from hub.residuals import CARRIER, UNPLACED
 from hub.source import Source
-from hub.storyline.images import with_paths
 from hub.storyline.model import Storyline
 from hub.writing import WriteOptions
 
@@ -37,8 +31,7 @@ CONFORM = Option(
 """The write option that every format has: residuals.md 5."""
 
 
-@define(eq=False)
-class Reading:
+class Reading(NamedTuple):
     """One source document after reading: its Storylines, and every problem found in it."""
 
     storylines: list[Storyline]
@@ -77,8 +70,7 @@ def read_document(format: Format, document: Document[Any], *, strict: bool = Fal
     storylines: list[Storyline] = []
     if not document.is_fatal:
         storylines = list(format.to_storyline(document))
-        opened = open_all(document.record.envelopes, format.info, document.aliases)
-        document.problems.extend(open_into(storylines, opened, format.info))
+        _open_envelopes(format, document, storylines)
     problems = _in_order(document.problems, document.record.value)
     if strict:
         problems = [
@@ -88,9 +80,19 @@ def read_document(format: Format, document: Document[Any], *, strict: bool = Fal
     if place := document.record.place:
         problems = [problem._replace(document=place) for problem in problems]
     reading = Reading(storylines, problems)
-    if reading.is_fatal:
-        reading.storylines = []
-    return reading
+    return reading._replace(storylines=[]) if reading.is_fatal else reading
+
+
+def _open_envelopes(format: Format, document: Document[Any], storylines: list[Storyline]) -> None:
+    """Give *storylines* what the envelopes of *document* hold, and what came as a residual though it is a carrier."""
+    envelopes = document.record.envelopes
+    if not envelopes and not any(CARRIER in one.unknown_fields for one in storylines):
+        return
+    from hub.envelope import open_all
+    from hub.opening import open_into
+
+    opened = open_all(envelopes, format.info, document.aliases)
+    document.problems.extend(open_into(storylines, opened, format.info))
 
 
 def _in_order(problems: Sequence[Problem], value: Json) -> list[Problem]:
@@ -188,6 +190,9 @@ def write_documents(
         files = [tuple(format.attachments(document, options)) for document in documents]
     homeless = list(storylines)
     if options.carry and format.info.envelope:
+        from hub.sealing import seal
+        from hub.storyline.images import with_paths
+
         is_conformed = options.conform or not any(
             storyline.is_from(format.info.source) for storyline in storylines
         )
@@ -241,7 +246,7 @@ def _report_residuals(
         for pointer, value in options.unplaced_residuals.get(id(storyline), {}).items():
             problem = UNPLACED.at(pointer, value, message=f"no place in the document; {fate}")
             options.warn(problem, storyline)
-        if not is_dropped or not options.carry or info.source == SOURCE:
+        if not is_dropped or not options.carry or info.source == CARRIER:
             continue
         for name, residuals in storyline.unknown_fields.items():
             for pointer, value in residuals.fields.items() if name != info.source else ():

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
-
-from attrs import Factory, define, frozen
+from typing import Any, NamedTuple
 
 from hub import pointer as pointers
 from hub.errors import MISSING, InvalidDocument, Json, Problem, Rule
@@ -35,8 +33,7 @@ POINTER = "an RFC 6901 pointer"
 Sources = dict[str, Residuals]
 
 
-@frozen
-class Envelope:
+class Envelope(NamedTuple):
     """An envelope as it was found."""
 
     holder: str
@@ -46,13 +43,12 @@ class Envelope:
     value: Json
 
 
-@define(eq=False)
-class Opened:
+class Opened(NamedTuple):
     """What the envelopes of one record hold, by the pointer of the node."""
 
-    by_node: dict[str, Sources] = Factory(dict)
-    places: dict[str, str] = Factory(dict)
-    problems: list[Problem] = Factory(list)
+    by_node: dict[str, Sources]
+    places: dict[str, str]
+    problems: list[Problem]
 
 
 # Nodes
@@ -141,7 +137,7 @@ def open_all(
 
     *aliases* are further pointers that stand for a node (the rows of one Storyline), with the pointer of that node.
     """
-    opened = Opened()
+    opened = Opened({}, {}, [])
     for envelope in envelopes:
         problems = list(_shape_problems(envelope))
         opened.problems.extend(problems)
@@ -291,8 +287,7 @@ def _attach_source(storyline: Storyline, name: str, residuals: Residuals, *, is_
 # Putting in
 
 
-@frozen
-class Room:
+class Room(NamedTuple):
     """A node whose map was taken away because it would hold nothing but the envelope."""
 
     node: dict[str, Any]

@@ -204,6 +204,11 @@ class Formats(Mapping[str, Format]):
         """Return how each declared plugin fares; loads all of them."""
         return sorted(plugin.state() for plugin in self._plugins)
 
+    def refused(self) -> list[PluginState]:
+        """Return the plugins that are broken or in conflict, as far as that is known; loads none."""
+        refused = [one for one in self._plugins if one.status in ("broken", "conflict")]
+        return sorted(plugin.state() for plugin in refused)
+
     def failure(self, id_: str) -> BaseException | None:
         """Return the error that made the plugin of *id_* unusable, for a full trace."""
         self._usable(id_)

@@ -251,5 +251,8 @@ def is_derived(written: Json, residual: Json) -> bool:
 PLACEHOLDER = "unknown"
 """Stands in a required Storyline field for which the source has no usable value: validation.md 1."""
 
+CARRIER = "storyline"
+"""Source name of the carrier, which is no format's residual: residuals.md 1."""
+
 ENVELOPE = "_storyline"
 """Reserved key of the envelope: residuals.md 7."""

@@ -14,7 +14,7 @@ import typer.main
 
 import hub
 from hub import hookspecs
-from hub.cli.app import app
+from hub.cli.app import program as whole_program
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -79,7 +79,7 @@ class TestCommands:
 
     def test_every_command_of_the_program_is_looked_at(self) -> None:
         """The commands that are looked at are those that the program has, with their options."""
-        program: Any = typer.main.get_command(app)
+        program: Any = typer.main.get_command(whole_program())
         listed = {name for name, _ in explained()}
         assert set(commands_and_options("hub", program)) - GIVEN == listed - arguments()
 

@@ -1,29 +1,64 @@
-"""The program: its commands, its version, and what happens to errors."""
+"""The program: its commands, and what happens to errors.
+
+Only the command that was asked for is imported and built; of the others the help needs the name and a line.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, NamedTuple
 
 import typer
 
-from hub.cli import convert, detect, formats, plugins, validate
-from hub.cli.output import error_status
+HELP = "Detect, convert and validate AI-agent trajectories. Nothing is lost in silence."
 
-app = typer.Typer(
-    name="hub",
-    help="Detect, convert and validate AI-agent trajectories. Nothing is lost in silence.",
-    epilog="Exit status: 0 done; 1 the input fell short; 2 misuse; 3 some of many inputs failed.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+
+class Command(NamedTuple):
+    """A command: the function `name` of `hub.cli.name`, or the typer application `app` there."""
+
+    name: str
+    short_help: str
+    is_group: bool = False
+
+
+COMMANDS = (
+    Command("detect", "Say which format each file is, and why."),
+    Command("convert", "Convert a file to another format."),
+    Command("validate", "List all problems of each file."),
+    Command("formats", "List the formats, or show one of them."),
+    Command("plugins", "Show how each format plugin fares.", is_group=True),
 )
-app.command("detect", short_help="Say which format each file is, and why.")(detect.detect)
-app.command("convert", short_help="Convert a file to another format.")(convert.convert)
-app.command("validate", short_help="List all problems of each file.")(validate.validate)
-app.command("formats", short_help="List the formats, or show one of them.")(formats.formats)
-app.add_typer(plugins.app, name="plugins", short_help="Show how each format plugin fares.")
+
+
+def program(wanted: str | None = None) -> typer.Typer:
+    """Return the program; only the command *wanted* is complete, with None all of them are."""
+    app = typer.Typer(
+        name="hub",
+        help=HELP,
+        epilog="Exit status: 0 done; 1 the input fell short; 2 misuse; 3 some of many inputs failed.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    app.callback()(_main)
+    for command in COMMANDS:
+        if wanted not in (command.name, None):
+            app.command(command.name, short_help=command.short_help)(_not_asked_for)
+            continue
+        module = import_module(f"hub.cli.{command.name}")
+        if command.is_group:
+            app.add_typer(module.app, name=command.name, short_help=command.short_help)
+        else:
+            function = getattr(module, command.name)
+            app.command(command.name, short_help=command.short_help)(function)
+    return app
+
+
+def _not_asked_for() -> None:
+    """Stand in for a command in the help of the program."""
 
 
 def _version(value: bool) -> None:
@@ -34,8 +69,7 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
-def main(
+def _main(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version.", callback=_version, is_eager=True)
     ] = False,
@@ -46,22 +80,39 @@ def main(
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the program with *arguments*, those of the process by default, and return its exit status."""
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        app(arguments, prog_name="hub", standalone_mode=True)
+        program(_wanted(words))(words, prog_name="hub")
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+        status = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException as error:  # noqa: BLE001  # no traceback reaches a user
-        return error_status(error)
-    finally:
-        _flush()
-    return 0
+        from hub.cli.output import error_status
+
+        status = error_status(error)
+    else:
+        status = 0
+    return _ended(status)
 
 
-def _flush() -> None:
-    """Write out what is buffered; a reader that went away is no error."""
+def _wanted(words: list[str]) -> str | None:
+    """Return the command that *words* ask for, `""` for none; None for completion, which needs all."""
+    if "_HUB_COMPLETE" in os.environ:
+        return None
+    return next((word for word in words if not word.startswith("-")), "")
+
+
+def _ended(status: int) -> int:
+    """Tell of plugins that could not be used, and write out what is buffered; return the exit status."""
+    api = sys.modules.get("hub.api")
+    if api is not None and "hub.cli.plugins" not in sys.modules:
+        from hub.cli.output import say
+
+        for state in api.formats.refused():
+            say(f"hub: plugin {state.id} ({state.origin}) is not used: {state.reason}")
+            say(f"hub: `hub plugins doctor {state.id}` shows more")
     try:
         sys.stdout.flush()
     except (BrokenPipeError, ValueError):
-        import os
-
+        # Who reads the output has seen enough; the interpreter must not try again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return status

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hub.cli.options import From, Options, Plugins, Strict, Timezone, To, load_plugins, pairs
+from hub.cli.options import (
+    From,
+    MaxSize,
+    Options,
+    Plugins,
+    Strict,
+    Timezone,
+    To,
+    load_plugins,
+    pairs,
+)
 from hub.cli.output import say, say_problems
 
 if TYPE_CHECKING:
@@ -54,6 +64,7 @@ def convert(
         typer.Option("--extract-images", help="Move inline images to files beside the output."),
     ] = False,
     assume_timezone: Timezone = None,
+    max_size: MaxSize = None,
     option: Options = None,
     plugin: Plugins = None,
     quiet: Annotated[
@@ -80,6 +91,7 @@ def convert(
         carry=not no_carry,
         extract_images=extract_images,
         assume_timezone=assume_timezone,
+        max_size=max_size,
         options=pairs(option),
     )
     say_problems([one for one in result.problems if one.severity != "info"], file)

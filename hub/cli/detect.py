@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,19 +13,27 @@ if TYPE_CHECKING:
     from hub.detection import Detected
 
 
-def detect(files: Files, as_json: AsJson = False, plugin: Plugins = None) -> None:
+def detect(
+    files: Files,
+    as_json: AsJson = False,
+    max_detect: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", help="How much of a file is looked at.  [default: 256 MiB]"),
+    ] = None,
+    plugin: Plugins = None,
+) -> None:
     """Say which format each file is: format, version, score and why, a line a file.
 
     A directory is taken as a whole if a format claims it, otherwise each file in it is detected alone.
     """
     load_plugins(plugin)
-    raise typer.Exit(each_input(files, lambda name: _detect(name, as_json=as_json)))
+    raise typer.Exit(each_input(files, lambda name: _detect(name, max_detect, as_json=as_json)))
 
 
-def _detect(name: str, *, as_json: bool) -> int:
+def _detect(name: str, max_detect: int | None, *, as_json: bool) -> int:
     from hub import api
 
-    found = api.detect(name)
+    found = api.detect(name, max_detect=max_detect)
     if as_json:
         print_json(_as_json(name, found))
     else:

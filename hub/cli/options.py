@@ -51,6 +51,10 @@ Options = Annotated[
         help="Option of a format, as `hub formats ID` lists them; repeatable.",
     ),
 ]
+MaxSize = Annotated[
+    int | None,
+    typer.Option(metavar="BYTES", help="Limit of the input after decompression.  [default: 4 GiB]"),
+]
 Plugins = Annotated[
     list[str] | None,
     typer.Option(

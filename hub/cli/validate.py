@@ -11,6 +11,7 @@ from hub.cli.options import (
     AsJson,
     Files,
     From,
+    MaxSize,
     Options,
     Plugins,
     Strict,
@@ -27,6 +28,7 @@ def validate(
     strict: Strict = False,
     as_json: AsJson = False,
     assume_timezone: Timezone = None,
+    max_size: MaxSize = None,
     option: Options = None,
     plugin: Plugins = None,
 ) -> None:
@@ -39,6 +41,7 @@ def validate(
         "format": from_,
         "strict": strict,
         "assume_timezone": assume_timezone,
+        "max_size": max_size,
         "options": pairs(option),
     }
     raise typer.Exit(each_input(files, lambda name: _validate(name, settings, as_json=as_json)))
