@@ -134,7 +134,7 @@ def version(trajectory: Mapping[str, Json], at: str) -> Iterator[Problem]:
     """The version is the one that is known."""
     value = trajectory.get("schema_version")
     if type(value) is str and value != VERSION:
-        message = f"unsupported version {value!r}, supported: {VERSION}"
+        message = f"unsupported version {show(value)}, supported: {VERSION}"
         yield VERSION_.at(f"{at}/schema_version", value, message=message)
 
 

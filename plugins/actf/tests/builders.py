@@ -127,34 +127,34 @@ def record(*steps: Json, **members: Json) -> dict[str, Json]:
     }
 
 
-def parse(value: Json, **settings: Any) -> Document[Any]:
-    """Return the document of *value*; *settings* are those of its source."""
-    (found,) = plugin.parse(Source.of(value, **settings))
+def parse(value: Json) -> Document[Any]:
+    """Return the document of *value*."""
+    (found,) = plugin.parse(Source.of(value))
     return found
 
 
-def read(value: Json, **settings: Any) -> list[Storyline]:
+def read(value: Json) -> list[Storyline]:
     """Return the Storylines of *value*."""
-    return list(plugin.to_storyline(parse(value, **settings)))
+    return list(plugin.to_storyline(parse(value)))
 
 
-def read_one(value: Json, **settings: Any) -> dict[str, Json]:
+def read_one(value: Json) -> dict[str, Json]:
     """Return the only Storyline of *value*, as wire JSON."""
-    (storyline,) = read(value, **settings)
+    (storyline,) = read(value)
     return to_wire(storyline)
 
 
-def problems(value: Json, **settings: Any) -> list[str]:
+def problems(value: Json) -> list[str]:
     """Return what is reported of *value*, as for people."""
-    found = parse(value, **settings)
+    found = parse(value)
     if not found.is_fatal:
         list(plugin.to_storyline(found))
     return [str(problem) for problem in found.problems]
 
 
-def fields(value: Json, **settings: Any) -> dict[str, Json]:
+def fields(value: Json) -> dict[str, Json]:
     """Return the residuals of the first Storyline of *value*."""
-    storyline = read(value, **settings)[0]
+    storyline = read(value)[0]
     residuals = storyline.unknown_fields.get("actf")
     return {} if residuals is None else residuals.fields
 
