@@ -38,19 +38,20 @@ def parse_directory(source: Source, problems: list[Problem]) -> Iterator[Documen
     """Yield a document for each finished task in the directory *source*, in path order; *problems* takes the others."""
     files = {PurePosixPath(file.name or ""): file for file in source.files()}
     outer = PurePosixPath((source.name or "").replace("\\", "/"))
-    read: list[PurePosixPath] = []
-    for path, file in files.items():
-        folder = path.parent
-        if path.name != TASK or any(folder.is_relative_to(one) for one in read):
-            continue
-        read.append(folder)
+    for index, folder in enumerate(task_folders(files)):
         place = "" if folder == PurePosixPath() else str(folder)
         if (outer / folder).parent.name == RUNNING:
             problem = rules.RECORD_RUNNING.at("", message="the task is still running: not read")
             problems.append(problem._replace(document=place or None))
             continue
-        record = Record(None, place, len(read) - 1, source.zone, source.options, source.name)
-        yield parse_task(file, folder, files, record, source.prepare)
+        record = Record(None, place, index, source.zone, source.options, source.name)
+        yield parse_task(files[folder / TASK], folder, files, record, source.prepare)
+
+
+def task_folders(files: Files) -> list[PurePosixPath]:
+    """Return the folders of tasks, in path order; what an attempt left behind in its own is none."""
+    folders = {path.parent: None for path in files if path.name == TASK}
+    return [folder for folder in folders if not any(one in folders for one in folder.parents)]
 
 
 def parse_task(
