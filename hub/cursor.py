@@ -12,7 +12,7 @@ from typing import NoReturn
 from hub import grammar
 from hub.errors import InvalidDocument, Json, Rule, show
 from hub.grammar import MAX_STRING
-from hub.input_rules import DEPTH, JSON, TOO_DEEP
+from hub.input_rules import DEPTH, ENCODING, JSON, TOO_DEEP
 
 
 class HeadEnds(Exception):
@@ -98,6 +98,9 @@ class Cursor:
         if self._head_ends():
             raise HeadEnds
         found = self.text[self.at : self.at + 4].decode("utf-8", "replace")[:1]
+        if found == "\0":
+            message = f"not text: a NUL byte at offset {self.at}"
+            raise InvalidDocument([ENCODING.at("", message=message)])
         shown = show(found) if found else "the end"
         message = (
             f"not JSON: expected {expected}, found {shown} at {grammar.place(self.text, self.at)}"

@@ -383,8 +383,16 @@ class TestRefused:
                 'not JSON: expected a key, found "a" at line 1 column 2 (byte 1) [input.json]',
             ),
             (
+                b'{"\xc3\xa9":\n"x\x01"}',
+                'not JSON: expected the rest of a string, found "\\u0001" at line 2 column 3 (byte 9) [input.json]',
+            ),
+            (
                 b'{"\xc3\xa9":\n"x\x00"}',
-                'not JSON: expected the rest of a string, found "\\u0000" at line 2 column 3 (byte 9) [input.json]',
+                "not text: a NUL byte at offset 9 [input.encoding]",
+            ),
+            (
+                '{"a":1}'.encode("utf-16-le"),
+                "not text: a NUL byte at offset 1 [input.encoding]",
             ),
             (
                 b'{"a":"x\\q"}',
