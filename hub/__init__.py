@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from hub import pointer as pointer
     from hub.api import Conversion as Conversion
     from hub.api import Validation as Validation
+    from hub.api import compare as compare
     from hub.api import convert as convert
     from hub.api import detect as detect
     from hub.api import formats as formats
+    from hub.api import measure as measure
     from hub.api import read as read
     from hub.api import validate as validate
     from hub.api import write as write
@@ -108,6 +110,8 @@ _HOMES = {
         "Conversion",
         "Validation",
         "convert",
+        "measure",
+        "compare",
         "detect",
         "formats",
         "read",

@@ -1,4 +1,4 @@
-"""What a Python user calls: detect, read, convert, write, validate, and the formats that are there.
+"""What a Python user calls: detect, read, convert, write, validate, measure, compare, and the formats that are there.
 
 Every function takes a path, `-` for standard input, or a `Source`; and `format` names the format of the input, which is
 otherwise detected. Source: design.md; validation.md 1 and 2.4.
@@ -7,7 +7,7 @@ otherwise detected. Source: design.md; validation.md 1 and 2.4.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,8 +16,10 @@ from hub.registry import Format, Formats
 from hub.source import Source
 
 if TYPE_CHECKING:
+    from hub.comparison import Comparison
     from hub.conversion import Reading
     from hub.detection import Detected
+    from hub.fidelity import Report as FidelityReport
     from hub.storyline.model import Storyline
 
 Input = str | os.PathLike[str] | Source
@@ -158,6 +160,37 @@ def convert(
             extract_images=extract_images,
         )
     return run.result()
+
+
+def measure(
+    input: Input,
+    *,
+    to: str,
+    format: str | None = None,
+    carry: bool = True,
+    assume_timezone: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> FidelityReport:
+    """Return what a conversion of *input* to the format *to* keeps, measured by converting back; writes nothing.
+
+    Raises:
+        InvalidDocument: the input fell short.
+    """
+    from hub import conversion, fidelity
+
+    source = _open(input, assume_timezone=assume_timezone)
+    reader, writer = _reader(source, format), formats[to]
+    source.options, write_options = conversion.split_options(options or {}, reader, writer)
+    return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
+
+
+def compare(
+    first: Sequence[Storyline], second: Sequence[Storyline], *, ignore: Collection[str] = ()
+) -> Comparison:
+    """Compare two lists of Storylines, read from whatever formats; *ignore* root members that do not count."""
+    from hub import comparison
+
+    return comparison.compare(first, second, ignore=ignore)
 
 
 def write(

@@ -198,7 +198,7 @@ def _turn_pair(
 ) -> TurnPair:
     before = None if one is None else first[one]
     after = None if other is None else second[other]
-    if is_same(before, after):
+    if before is not None and after is not None and is_same(before, after):
         return TurnPair(one, other, [], (before, after))
     differences = list(
         _differences(
@@ -254,12 +254,14 @@ def _lines(pair: StorylinePair, limit: int, width: int) -> Iterator[str]:
         if is_equal:
             yield f"  = {len(turns)} equal {'turn' if len(turns) == 1 else 'turns'}"
             continue
-        for turn in turns:
+        for turn in turns[:limit]:
             sides = [
                 _cut(_title(index, one), columns)
                 for index, one in zip((turn.first, turn.second), turn.turns, strict=True)
             ]
             yield f"  {_MARKS[turn.first is None, turn.second is None]} {sides[0]:<{columns}} {sides[1]}".rstrip()
+        if len(turns) > limit:
+            yield f"  … and {len(turns) - limit} more turns that differ"
     found = [*pair.differences, *(one for turn in pair.turns for one in turn.differences)]
     for difference in found[:limit]:
         yield f"  {difference}"

@@ -345,6 +345,53 @@ class TestValidate:
         assert "[input.duplicate-key]" in out
 
 
+class TestReport:
+    def test_report(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """`--report` says what was kept, and does not change the output."""
+        plain = hub("convert", story, "--to", "storyline")
+        status, out, err = hub("convert", story, "--to", "storyline", "--report", "-")
+        assert (0, plain.out) == (status, out)
+        assert err.startswith(
+            "storyline -> storyline: 6 kept, 0 carried, 0 normalised, 0 dropped, 0 synthesised\n"
+        )
+        assert (
+            0
+            == hub(
+                "convert", story, "--to", "storyline", "--report", tmp_path / "report.json"
+            ).status
+        )
+        assert 6 == json.loads((tmp_path / "report.json").read_text())["summary"]["kept"]
+
+    def test_fail_on(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """`--fail-on` ends with exit status 1, and nothing written, when the report has any of that class."""
+        target = tmp_path / "out.json"
+        arguments = ["convert", story, "--plugin", TOYS / "log.py", "--to", "log", "-o", target]
+        status, _, err = hub(*arguments, "--no-carry", "--fail-on", "dropped")
+        assert (1, False) == (status, target.exists())
+        assert "dropped; nothing is written\n" in err
+        assert 0 == hub(*arguments, "--fail-on", "dropped").status
+        assert target.exists()
+        assert 2 == hub(*arguments, "--fail-on", "everything").status
+
+
+class TestDiff:
+    def test_equal(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """Files that say the same are equal, also in two formats: exit status 0."""
+        other = tmp_path / "run.log.json"
+        hub("convert", story, "--plugin", TOYS / "log.py", "--to", "log", "-o", other)
+        assert (0, "", "equal: 1 trajectories\n") == hub("diff", story, other)
+
+    def test_different(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """Files that differ show the turns and the first differences by pointer: exit status 1."""
+        other = written(
+            tmp_path / "b.json", {**STORY, "turns": [{"id": 1, "src": "user", "msg": "ho"}]}
+        )
+        status, out, err = hub("diff", story, other)
+        assert (1, "") == (status, err)
+        assert '  /turns/0/msg: "hi" | "ho"\n' in out
+        assert json.loads(hub("diff", "--json", story, other).out)["equal"] is False
+
+
 class TestFormats:
     def test_json(self, hub: Hub) -> None:
         """`--json` lists the formats with what they can do."""

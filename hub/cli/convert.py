@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -18,9 +20,15 @@ from hub.cli.options import (
     pairs,
 )
 from hub.cli.output import say, say_problems
+from hub.errors import UsageError
 
 if TYPE_CHECKING:
     from hub.api import Conversion
+    from hub.fidelity import Report
+    from hub.source import Source
+
+FAILURES = ("carried", "normalised", "dropped", "synthesised")
+"""Classes of the fidelity report that `--fail-on` takes."""
 
 
 def convert(
@@ -66,6 +74,26 @@ def convert(
     assume_timezone: Timezone = None,
     max_size: MaxSize = None,
     option: Options = None,
+    report: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH|-",
+            help="Write what was kept, carried, normalised, dropped and synthesised; - is standard error.",
+        ),
+    ] = None,
+    report_format: Annotated[
+        Literal["text", "json"] | None,
+        typer.Option(
+            help="Format of the report; by default json for a PATH that ends so, else text."
+        ),
+    ] = None,
+    fail_on: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CLASS",
+            help="Fail, and write nothing, if anything is carried, normalised, dropped or synthesised; repeatable.",
+        ),
+    ] = None,
     plugin: Plugins = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
@@ -79,8 +107,32 @@ def convert(
     from hub import api
 
     load_plugins(plugin)
+    refused = [kind for kind in fail_on or () if kind not in FAILURES]
+    if refused:
+        raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
+    source = _kept(file) if report or fail_on else file
+    if report or fail_on:
+        measured = api.measure(
+            source,
+            to=to,
+            format=from_,
+            carry=not no_carry,
+            assume_timezone=assume_timezone,
+            options=pairs(option),
+        )
+        if report:
+            _write_report(measured, report, report_format, force=force)
+        counts = {str(kind): number for kind, number in measured.counts.items()}
+        lossy = [kind for kind in fail_on or () if counts[kind]]
+        if lossy:
+            say(
+                "".join(
+                    f"{file}: {counts[kind]} {kind}; nothing is written\n" for kind in lossy
+                ).rstrip()
+            )
+            raise typer.Exit(1)
     result = api.convert(
-        file,
+        source,
         output,
         to=to,
         format=from_,
@@ -99,6 +151,29 @@ def convert(
         say(_summary(result))
     if result.skipped:
         raise typer.Exit(3)
+
+
+def _kept(file: str) -> str | Source:
+    """Return what can be read twice of *file*: standard input is kept."""
+    if file != "-":
+        return file
+    from hub.source import Source
+
+    return Source(sys.stdin.buffer.read())
+
+
+def _write_report(
+    report: Report, path: str, format: Literal["text", "json"] | None, *, force: bool
+) -> None:
+    from hub.sink import Sink
+
+    as_json = format == "json" or (format is None and path.endswith(".json"))
+    if path == "-":
+        text = json.dumps(report.to_json(), indent=2) if as_json else report.to_text().rstrip()
+        say(text)
+        return
+    with Sink.open(path, container="object", force=force) as sink:
+        sink.write(report.to_json() if as_json else report.to_text().encode())
 
 
 def _summary(result: Conversion) -> str:

@@ -1,0 +1,66 @@
+"""`hub diff`: where two trajectory files differ, whatever their formats."""
+
+from __future__ import annotations
+
+import shutil
+from typing import Annotated
+
+import typer
+
+from hub.cli.options import AsJson, Options, Plugins, Strict, Timezone, load_plugins, pairs
+from hub.cli.output import print_json, printable, say
+
+IGNORED = ("origin", "unknown_fields")
+"""Root members that say how a Storyline was stored, not what happened in it."""
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="A", help="File or directory.")],
+    second: Annotated[str, typer.Argument(metavar="B", help="File or directory.")],
+    from_first: Annotated[
+        str | None, typer.Option("--from-a", metavar="FORMAT", help="Format of A.")
+    ] = None,
+    from_second: Annotated[
+        str | None, typer.Option("--from-b", metavar="FORMAT", help="Format of B.")
+    ] = None,
+    all_members: Annotated[
+        bool, typer.Option("--all", help="Compare origins and residuals as well.")
+    ] = False,
+    limit: Annotated[
+        int, typer.Option(metavar="N", help="Differences shown of each pair of trajectories.")
+    ] = 20,
+    as_json: AsJson = False,
+    strict: Strict = False,
+    assume_timezone: Timezone = None,
+    option: Options = None,
+    plugin: Plugins = None,
+) -> None:
+    """Compare two trajectory files, of one format or of two, as Storylines.
+
+    Exit status 0 when they are equal, 1 when they differ; of those that differ the aligned turns and the first
+    differences are shown.
+    """
+    from hub import api
+
+    load_plugins(plugin)
+    sides = [
+        list(
+            api.read(
+                name,
+                format=id_,
+                strict=strict,
+                assume_timezone=assume_timezone,
+                options=pairs(option),
+            )
+        )
+        for name, id_ in ((first, from_first), (second, from_second))
+    ]
+    comparison = api.compare(sides[0], sides[1], ignore=() if all_members else IGNORED)
+    if as_json:
+        print_json(comparison.to_json())
+    elif comparison.is_equal:
+        say(f"equal: {len(comparison.pairs)} trajectories")
+    else:
+        width = shutil.get_terminal_size((100, 24)).columns
+        typer.echo(printable(comparison.to_text(limit=limit, width=width)), nl=False)
+    raise typer.Exit(0 if comparison.is_equal else 1)
