@@ -8,6 +8,7 @@ Source: design.md; validation.md 1, 2.4 and 9; carrier.md 1 (batch).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -146,20 +147,38 @@ def _whole_families(readings: Iterable[Reading]) -> Iterator[list[Storyline]]:
     not in the input all the rest comes together.
     """
     batch: list[Storyline] = []
-    present: set[str] = set()
-    named: set[str] = set()
+    links = _Links()
     for reading in readings:
+        batch.extend(reading.storylines)
         for storyline in reading.storylines:
-            batch.append(storyline)
-            present.add(storyline.document_id)
-            named.update(storyline.child_ids or ())
-            if storyline.parent is not None:
-                named.add(storyline.parent.session_id)
-        if batch and named <= present:
+            links.add(storyline)
+        if batch and not links.loose:
             yield batch
-            batch, present, named = [], set(), set()
+            batch, links = [], _Links()
     if batch:
         yield batch
+
+
+class _Links:
+    """How the Storylines of a batch are linked: by document ids, which several may have."""
+
+    def __init__(self) -> None:
+        self.loose: set[str] = set()
+        """Ids that parents list more often than there are Storylines, or less often than there are sub-agents."""
+        self._present: Counter[str] = Counter()
+        self._spawned: Counter[str] = Counter()
+        self._listed: Counter[str] = Counter()
+
+    def add(self, storyline: Storyline) -> None:
+        own, children = storyline.document_id, storyline.child_ids or ()
+        self._present[own] += 1
+        self._spawned[own] += storyline.parent is not None
+        self._listed.update(children)
+        for id_ in (own, *children):
+            if self._spawned[id_] <= self._listed[id_] <= self._present[id_]:
+                self.loose.discard(id_)
+            else:
+                self.loose.add(id_)
 
 
 # Writing

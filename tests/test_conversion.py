@@ -45,6 +45,13 @@ def storyline(text: str = "a", origin: str = "other") -> Storyline:
     )
 
 
+def linked(notation: str) -> Storyline:
+    """Return the Storyline `a` with the children `b` and `c` for `a>b>c`; for `a<` one with a parent."""
+    name, *children = notation.rstrip("<").split(">")
+    parent = Parent(session_id="p") if notation.endswith("<") else None
+    return evolve(storyline(name), trajectory_id=name, child_ids=children, parent=parent)
+
+
 def rules(problems: list[Problem]) -> list[tuple[str | None, str, str, str]]:
     return [(one.document, one.severity, one.rule, one.pointer) for one in problems]
 
@@ -176,28 +183,28 @@ class TestBatches:
         assert [["a", "b", "c"]] == self.texts(one, gathering)
         assert [["a", "b"], ["c"]] == self.texts(gathering, gathering)
 
-    def test_families(self) -> None:
+    @pytest.mark.parametrize(
+        ("documents", "expected"),
+        [
+            (["a", "b"], ["a", "b"]),
+            (["a>c>b", "b<", "c", "d"], ["abc", "d"]),
+            (["a<", "b>a", "c"], ["ab", "c"]),
+            (["a>x", "b", "c"], ["abc"]),
+            (["a", "b<", "c"], ["a", "bc"]),
+            (["a>x", "x<", "x<", "a>x", "e"], ["ax", "xa", "e"]),
+            (["a>x", "x< x<", "a>x", "e"], ["axxa", "e"]),
+        ],
+    )
+    def test_families(self, documents: list[str], expected: list[str]) -> None:
         """A writer that nests gets a Storyline with its parent and its children, whatever documents they were in."""
         readings = [
-            Reading([evolve(storyline(text), trajectory_id=text, **links)], [])
-            for text, links in (
-                ("a", {}),
-                ("b", {"child_ids": ["d", "c"]}),
-                ("c", {}),
-                ("d", {"parent": Parent(session_id="b")}),
-                ("e", {"parent": Parent(session_id="f")}),
-                ("f", {}),
-                ("g", {"child_ids": ["gone"]}),
-                ("h", {}),
-            )
+            Reading([linked(one) for one in document.split()], []) for document in documents
         ]
         one = FormatInfo(id="one", title="One")
         nesting = FormatInfo(id="other", title="Other", nodes=("", "/children/*/**"))
 
-        assert [["a"], ["b", "c", "d"], ["e", "f"], ["g", "h"]] == self.texts(
-            one, nesting, readings
-        )
-        assert [["a"], ["b"]] == self.texts(nesting, nesting, readings)[:2]
+        assert [list(batch) for batch in expected] == self.texts(one, nesting, readings)
+        assert len(documents) == len(self.texts(nesting, nesting, readings))
 
     def test_nothing(self) -> None:
         """Without a Storyline there is no batch."""

@@ -47,7 +47,7 @@ each_pair = pytest.mark.parametrize(("source", "target"), PAIRS, ids=str)
 
 def share(parts: list[Any]) -> settings:
     """Return how many examples a test has with each of *parts*: a format that is added takes little time."""
-    return settings(max_examples=max(3, settings().max_examples // max(1, len(parts))))
+    return settings(max_examples=max(3, settings().max_examples // (1 + len(parts))))
 
 
 # Converting, as the command does it, from the bytes of a file to those of another one
