@@ -66,20 +66,21 @@ class CallIndex:
     """The calls seen so far, to be asked which one a result answers."""
 
     def __init__(self) -> None:
-        self._nearest: dict[str, _Calls] = {}
+        self._nearest: dict[str, tuple[int, list[str], list[None]]] = {}
+        """By source id: the nearest turn with such a call, its calls with that id, an item for each result they got."""
 
     def add(self, turn: int, source_id: str, tool_call_id: str) -> None:
         """Add a call of the turn at index *turn*: its id in the source, and its id in the Storyline."""
         calls = self._nearest.get(source_id)
-        if calls is None or calls.turn != turn:
-            self._nearest[source_id] = _Calls(turn, tool_call_id)
+        if calls is None or calls[0] != turn:
+            self._nearest[source_id] = turn, [tool_call_id], []
         else:
-            calls.ids.append(tool_call_id)
+            calls[1].append(tool_call_id)
 
     def find(self, source_id: str) -> int | None:
         """Return the index of the turn whose call a result with *source_id* answers, without answering it."""
         calls = self._nearest.get(source_id)
-        return None if calls is None else calls.turn
+        return None if calls is None else calls[0]
 
     def answer(self, source_id: str) -> tuple[int, str] | None:
         """Return turn index and id of the call that a result with *source_id* answers; None if there is none.
@@ -89,17 +90,7 @@ class CallIndex:
         calls = self._nearest.get(source_id)
         if calls is None:
             return None
-        position = calls.answered if calls.answered < len(calls.ids) else 0
-        calls.answered += 1
-        return calls.turn, calls.ids[position]
-
-
-class _Calls:
-    """The calls of one turn that share one source id."""
-
-    __slots__ = ("answered", "ids", "turn")
-
-    def __init__(self, turn: int, tool_call_id: str) -> None:
-        self.turn = turn
-        self.ids = [tool_call_id]
-        self.answered = 0
+        turn, ids, results = calls
+        position = len(results) if len(results) < len(ids) else 0
+        results.append(None)
+        return turn, ids[position]

@@ -275,32 +275,52 @@ _members_of_result = itemgetter(*ToolResult.__annotations__)
 _members_of_part = itemgetter(*ContentPart.__annotations__)
 _members_of_metrics = itemgetter(*STEP_METRICS.defaults)
 _members_of_image = itemgetter(*IMAGE.defaults)
+(
+    _STEP_SIZE,
+    _CALL_SIZE,
+    _OBSERVATION_SIZE,
+    _RESULT_SIZE,
+    _PART_SIZE,
+    _IMAGE_SIZE,
+    _STEP_METRICS_SIZE,
+) = (len(kind.defaults) for kind in (STEP, CALL, OBSERVATION, RESULT, PART, IMAGE, STEP_METRICS))
 
 
 def _is_step(value: Json) -> bool:
     try:
-        step_id, timestamp, source, message, reasoning, calls, observation, metrics, extra = (
+        step_id, time, source, message, reasoning, calls, observation, metrics, extra = (
             _members_of_step(value)
         )
     except (KeyError, TypeError):
         return False
+    if (
+        len(value) != _STEP_SIZE
+        or type(step_id) is not int
+        or step_id not in INTEGERS
+        or type(time) is not str
+        or type(source) is not str
+        or type(calls) is not list
+        or type(extra) is not dict
+        or not (reasoning is None or type(reasoning) is str)
+    ):
+        return False
+    for call in calls:
+        if not _is_call(call):
+            return False
     return (
-        len(value) == len(STEP.defaults)
-        and type(step_id) is int
-        and step_id in INTEGERS
-        and type(timestamp) is str
-        and type(source) is str
+        (observation is None or _is_observation(observation))
         and (message is None or type(message) is str or _are(message, _is_part))
-        and (reasoning is None or type(reasoning) is str)
-        and (calls == [] or _are(calls, _is_call))
-        and (observation is None or _is_observation(observation))
         and (metrics is None or _is_metrics(metrics))
-        and type(extra) is dict
     )
 
 
 def _are(values: Json, is_complete: Callable[[Json], bool]) -> bool:
-    return type(values) is list and all(map(is_complete, values))
+    if type(values) is not list:
+        return False
+    for value in values:  # noqa: SIM110  # half as fast with `all`: most lists have one element
+        if not is_complete(value):
+            return False
+    return True
 
 
 def _is_call(value: Json) -> bool:
@@ -309,7 +329,7 @@ def _is_call(value: Json) -> bool:
     except (KeyError, TypeError):
         return False
     return (
-        len(value) == len(CALL.defaults)
+        len(value) == _CALL_SIZE
         and type(call_id) is str
         and type(name) is str
         and type(arguments) is dict
@@ -322,7 +342,7 @@ def _is_observation(value: Json) -> bool:
     except (KeyError, TypeError):
         return False
     return (
-        len(value) == len(OBSERVATION.defaults)
+        len(value) == _OBSERVATION_SIZE
         and (error is None or type(error) is str)
         and _are(results, _is_result)
     )
@@ -333,12 +353,17 @@ def _is_result(value: Json) -> bool:
         call_id, content, is_error = _members_of_result(value)
     except (KeyError, TypeError):
         return False
-    return (
-        len(value) == len(RESULT.defaults)
-        and type(call_id) is str
-        and type(is_error) is bool
-        and _are(content, _is_part)
-    )
+    if (
+        len(value) != _RESULT_SIZE
+        or type(call_id) is not str
+        or type(is_error) is not bool
+        or type(content) is not list
+    ):
+        return False
+    for part in content:  # noqa: SIM110  # half as fast with `all`: most lists have one element
+        if not _is_part(part):
+            return False
+    return True
 
 
 def _is_part(value: Json) -> bool:
@@ -347,7 +372,7 @@ def _is_part(value: Json) -> bool:
     except (KeyError, TypeError):
         return False
     return (
-        len(value) == len(PART.defaults)
+        len(value) == _PART_SIZE
         and type(kind) is str
         and (text is None or type(text) is str)
         and (image is None or _is_image(image))
@@ -360,7 +385,7 @@ def _is_image(value: Json) -> bool:
     except (KeyError, TypeError):
         return False
     return (
-        len(value) == len(IMAGE.defaults)
+        len(value) == _IMAGE_SIZE
         and type(kind) is type(media_type) is str
         and all(text is None or type(text) is str for text in (path, url, data, alt_text))
     )
@@ -368,14 +393,15 @@ def _is_image(value: Json) -> bool:
 
 def _is_metrics(value: Json) -> bool:
     try:
-        *_, cost, duration = counts = _members_of_metrics(value)
+        fresh, output, reads, writes, cost, duration = _members_of_metrics(value)
     except (KeyError, TypeError):
         return False
     return (
-        len(value) == len(STEP_METRICS.defaults)
+        len(value) == _STEP_METRICS_SIZE
+        and (fresh is None or (type(fresh) is int and fresh in INTEGERS))
+        and (output is None or (type(output) is int and output in INTEGERS))
+        and (reads is None or (type(reads) is int and reads in INTEGERS))
+        and (writes is None or (type(writes) is int and writes in INTEGERS))
         and (cost is None or type(cost) is float)
-        and all(
-            count is None or (type(count) is int and count in INTEGERS)
-            for count in (*counts[:4], duration)
-        )
+        and (duration is None or (type(duration) is int and duration in INTEGERS))
     )

@@ -37,10 +37,8 @@ def write_message(message: Json) -> Json:
 
 def read_content(content: Sequence[ContentPart | None]) -> Json:
     """One text part is its string, anything else the list of its parts."""
-    if len(content) == 1:
-        part = content[0]
-        if part is not None and is_text(part):
-            return part["text"]
+    if len(content) == 1 and is_text(part := content[0]):
+        return part["text"]
     return read_parts(content)
 
 

@@ -18,6 +18,13 @@ from hub_ale.model import Observation, Step, ToolResult
 Reference = list[int]
 Skeleton = dict[str, Json]
 
+_Regular = tuple[int, Step, str | None, int, int, int]
+"""A step that is regular as far as it shows by itself, as nearly every step of nearly every file is: its index, the step,
+its time as the file has it, the position of its host, the index of its first result there, and how many it has."""
+
+_Answer = tuple[dict[str, Json], int | None]
+"""A result, and the position of the agent turn whose call it answers."""
+
 
 class _Folded(NamedTuple):
     """A step that was folded."""
@@ -29,10 +36,8 @@ class _Folded(NamedTuple):
     after: int
     """Id of the last turn made when the step was read."""
     results: list[Reference]
-    message: Reference | None
-    error: Reference | None
-    host: int | None
-    """Position of its only host if the step is regular as far as it shows by itself; else None."""
+    message: Reference | None = None
+    error: Reference | None = None
 
 
 class Fold:
@@ -51,6 +56,7 @@ class Fold:
         """Position of the nearest agent turn."""
         self._own: dict[int, Skeleton] = {}
         self._folded: list[_Folded] = []
+        self._regular: list[_Regular] = []
 
     def add(self, turn: Turn, index: int, step: Step) -> None:
         """Add the turn of the step at *index*, whose calls are in the index of calls already."""
@@ -94,60 +100,82 @@ class Fold:
     def fold(self, index: int, step: Step, time: str | None, *, here: bool) -> None:
         """Fold an environment step; *time* as the file has it, *here*: into the turn directly before it in any case."""
         observation = step["observation"]
-        answers = []
+        answers, host = [], None
         if observation is not None:
-            answers = [
-                self._answer(result) for result in observation["results"] if result is not None
-            ]
+            for result in observation["results"]:
+                if result is not None:
+                    answer = self._answer(result)
+                    answers.append(answer)
+                    host = answer[1] if host is None else host
         last = len(self.turns) - 1
         if here:
-            default = last
-            hosts = [last] * len(answers)
-        else:
-            default = next((host for _, host in answers if host is not None), self._nearest)
-            hosts = [default if host is None else host for _, host in answers]
-        references = [
-            self._append(host, result) for host, (result, _) in zip(hosts, answers, strict=True)
-        ]
-        message = error = None
-        if step["message"] is not None:
-            message = self._append(default, {"content": read_message(step["message"])})
-        if observation is not None and observation["error"] is not None:
-            error = self._append(default, _error(observation["error"]))
-        is_default_given = message is not None or error is not None
-        for host in {*hosts, default} if is_default_given else set(hosts):
-            self._give(host, step["timestamp"])
-        is_plain = not is_default_given and self._is_plain(index, step, time, hosts)
-        self._folded.append(
-            _Folded(
-                index,
-                step,
-                time,
-                self.turns[last].turn_id,
-                references,
-                message,
-                error,
-                last if is_plain else None,
-            )
-        )
+            answers = [(result, last) for result, _ in answers]
+            host = last
+        elif host is None:
+            host = self._nearest
+        if not self._is_regular(index, step, time, answers):
+            self._fold_apart(index, step, time, answers, host)
+            return
+        results: Any = self._results[last]
+        self._regular.append((index, step, time, last, len(results), len(answers)))
+        if not results:
+            self.turns[last].observation = {"results": results}
+        for answer in answers:
+            results.append(answer[0])
+        self._give(last, step["timestamp"])
 
-    def _is_plain(self, index: int, step: Step, time: str | None, hosts: list[int]) -> bool:
-        """Tell whether the step is regular, whatever else its host gets."""
+    def _is_regular(self, index: int, step: Step, time: str | None, answers: list[_Answer]) -> bool:
+        """Tell whether the step is regular, whatever else its host gets; ale.md 5.7."""
+        observation = step["observation"]
+        if (
+            not answers
+            or self._step_of_last != index - 1
+            or step["message"] is not None
+            or step["metrics"] is not None
+            or (observation is not None and observation["error"] is not None)
+            or (step["extra"] and without_mark(step["extra"]))
+            or self._step_ids[index] != self._step_ids[index - 1] + 1
+        ):
+            return False
         last = len(self.turns) - 1
+        for _, host in answers:
+            if host != last and (host is not None or self._nearest != last):
+                return False
         turn = self.turns[last]
-        return (
-            self._step_of_last == index - 1
-            and bool(hosts)
-            and hosts.count(last) == len(hosts)
-            and step["metrics"] is None
-            and not without_mark(step["extra"])
-            and self._step_ids[index] == self._step_ids[index - 1] + 1
-            and time == (turn.timestamp if turn.finished_at is None else turn.finished_at)
-        )
+        end = step["timestamp"] if step["timestamp"] is not None else turn.finished_at
+        return time == (turn.timestamp if end is None else end)
 
-    def _answer(self, result: ToolResult) -> tuple[dict[str, Json], int | None]:
+    def _fold_apart(
+        self,
+        index: int,
+        step: Step,
+        time: str | None,
+        answers: list[_Answer],
+        default: int,
+    ) -> None:
+        """Fold a step of which something must be kept; *default* is the host of what answers no call."""
+        observation, message = step["observation"], step["message"]
+        error = None if observation is None else observation["error"]
+        hosts = [default if host is None else host for _, host in answers]
+        folded = _Folded(
+            index,
+            step,
+            time,
+            self.turns[-1].turn_id,
+            [self._append(host, answer[0]) for host, answer in zip(hosts, answers, strict=True)],
+            None if message is None else self._append(default, {"content": read_message(message)}),
+            None if error is None else self._append(default, _error(error)),
+        )
+        self._folded.append(folded)
+        if message is not None or error is not None:
+            hosts.append(default)
+        for host in set(hosts):
+            self._give(host, step["timestamp"])
+
+    def _answer(self, result: ToolResult) -> _Answer:
         """Return a result with the call that it answers, and the position of the agent turn that made the call."""
         call_id = result["tool_call_id"]
+        content = result["content"]
         host = None
         read: dict[str, Json] = {}
         if call_id:
@@ -157,7 +185,7 @@ class Fold:
             else:
                 position, read["source_call_id"] = found
                 host = position if self._results[position] is not None else None
-        read["content"] = read_content(result["content"])
+        read["content"] = read_content(content)
         if result["is_error"]:
             read["is_error"] = True
         return read, host
@@ -182,8 +210,12 @@ class Fold:
         """Yield index and skeleton of each step that is not regular."""
         yield from self._own.items()
         for folded in self._folded:
-            if folded.host is None or self._given[folded.host] > 1:
-                yield folded.position, self._skeleton(folded)
+            yield folded.position, self._skeleton(folded)
+        for position, step, time, host, start, count in self._regular:
+            if self._given[host] > 1:
+                turn_id = self.turns[host].turn_id
+                results = [[turn_id, index] for index in range(start, start + count)]
+                yield position, self._skeleton(_Folded(position, step, time, turn_id, results))
 
     def _skeleton(self, folded: _Folded) -> Skeleton:
         step = folded.step

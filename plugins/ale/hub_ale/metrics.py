@@ -4,12 +4,11 @@ Source: ale.md 5.1, 5.5, 6.3, 6.7 and 6.8.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import Any
 
 from hub import INTEGERS, Json, Storyline, TaskResult, Turn, WriteOptions
-from hub_ale.model import STEP_METRICS, TOTALS, FinalMetrics, Step, StepMetrics
+from hub_ale.model import TOTALS, FinalMetrics, Step, StepMetrics
 from hub_ale.rules import STATUS_WORD, sum_metrics
 
 WORDS = {
@@ -43,23 +42,16 @@ def word(text: str) -> str:
 
 # Steps
 
-_CACHE_READS = (
-    "cache_read_tokens",
-    "cached_tokens",
-    "cache_read_input_tokens",
-    "prompt_tokens_details.cached_tokens",
-)
-_CACHE_WRITES = (
-    "cache_creation_tokens",
-    "cache_creation_input_tokens",
-    "extra.cache_creation_tokens",
-)
+_CACHE_READS = ("cache_read_tokens", "cached_tokens", "cache_read_input_tokens")
+_CACHE_WRITES = ("cache_creation_tokens", "cache_creation_input_tokens")
 _OUTPUTS = ("output_tokens", "completion_tokens", "completion_tokens_len")
 _DURATIONS = ("latency_ms", "duration_ms", "llm_infer_ms", "total_latency_ms", "elapsed_ms")
 
 
 def read_metrics(metrics: StepMetrics) -> Json:
     """The metrics with ALE's names, nulls left out."""
+    if None not in metrics.values():
+        return metrics
     return {key: value for key, value in metrics.items() if value is not None}
 
 
@@ -70,64 +62,56 @@ def write_metrics(turn: Turn) -> StepMetrics | None:
         if turn.latency_ms is None:
             return None
         metrics = {}
-    written: Any = dict.fromkeys(STEP_METRICS.defaults)
-    reads = written["cache_read_tokens"] = _count(metrics, _CACHE_READS)
-    writes = written["cache_creation_tokens"] = _count(metrics, _CACHE_WRITES)
-    written["input_tokens"] = _input_tokens(metrics, reads or 0, writes or 0)
-    written["output_tokens"] = _count(metrics, _OUTPUTS)
-    written["cost_usd"] = first_number(_values(metrics, ("cost_usd", "cost")))
-    written["duration_ms"] = _duration(turn.latency_ms, metrics)
-    return written  # type: ignore[no-any-return]  # every key, by the lines above
+    reads = _count(metrics, _CACHE_READS, ("prompt_tokens_details", "cached_tokens"))
+    writes = _count(metrics, _CACHE_WRITES, ("extra", "cache_creation_tokens"))
+    return {
+        "input_tokens": _input_tokens(metrics, reads or 0, writes or 0),
+        "output_tokens": _count(metrics, _OUTPUTS),
+        "cache_read_tokens": reads,
+        "cache_creation_tokens": writes,
+        "cost_usd": first_number((metrics.get("cost_usd"), metrics.get("cost"))),
+        "duration_ms": _duration(metrics) if turn.latency_ms is None else turn.latency_ms,
+    }
 
 
 def _input_tokens(metrics: Mapping[str, Json], reads: int, writes: int) -> int | None:
     """Prompt tokens without cache reads and writes: the three are disjoint (ale.md 3.1)."""
-    fresh = _count(metrics, ("input_tokens",))
-    whole = None if fresh is not None else _count(metrics, ("prompt_tokens", "prompt_tokens_len"))
-    return fresh if whole is None else _in_slot(max(whole - reads - writes, 0))
+    fresh = count(metrics.get("input_tokens"))
+    if fresh is not None:
+        return fresh
+    whole = _count(metrics, ("prompt_tokens", "prompt_tokens_len"))
+    return None if whole is None else count(max(whole - reads - writes, 0))
 
 
-def _duration(latency_ms: int | None, metrics: Mapping[str, Json]) -> int | None:
-    if latency_ms is not None:
-        return latency_ms
-    for value in _values(metrics, _DURATIONS):
+def _duration(metrics: Mapping[str, Json]) -> int | None:
+    for name in _DURATIONS:
+        value = metrics.get(name)
         if type(value) is int or (type(value) is float and isfinite(value)):
-            return _in_slot(int(value))
+            return count(int(value))
     return None
 
 
-def _values(metrics: Mapping[str, Json], names: Iterable[str]) -> Iterator[Json]:
-    """Yield the members of *metrics* under *names*; `a.b` is a member of a member."""
+def _count(
+    metrics: Mapping[str, Json], names: tuple[str, ...], inner: tuple[str, str] | None = None
+) -> int | None:
+    """Return the first count of *metrics* under *names*, or under a member of a member."""
     for name in names:
-        key, _, inner = name.partition(".")
-        value = metrics.get(key)
-        if inner:
-            value = value.get(inner) if type(value) is dict else None
-        if value is not None:
-            yield value
+        value = metrics.get(name)
+        if type(value) is float:
+            value = count(value)
+        if type(value) is int and value in INTEGERS:
+            return value
+    if inner is None:
+        return None
+    member = metrics.get(inner[0])
+    return count(member.get(inner[1])) if type(member) is dict else None
 
 
-def _count(metrics: Mapping[str, Json], names: Iterable[str]) -> int | None:
-    return first_count(_values(metrics, names))
-
-
-def first_count(values: Iterable[Json]) -> int | None:
-    """Return the first integral number of *values* that fits an integer slot."""
-    for value in values:
-        count = _integral(value)
-        if count is not None:
-            return count
-    return None
-
-
-def _integral(value: Json) -> int | None:
+def count(value: Json) -> int | None:
+    """Return an integral number that fits an integer slot; None for anything else."""
     if type(value) is float and value.is_integer():
         value = int(value)
-    return _in_slot(value) if type(value) is int else None
-
-
-def _in_slot(value: int) -> int | None:
-    return value if value in INTEGERS else None
+    return value if type(value) is int and value in INTEGERS else None
 
 
 def first_number(values: Iterable[Json]) -> float | None:
@@ -182,14 +166,14 @@ def _totals(stated: Mapping[str, Json], steps: list[Step], *, is_own: bool) -> d
     cached = _count(stated, ("total_cached_tokens",))
     prompt = _count(stated, ("total_prompt_tokens",))
     elsewhere = {
-        "total_input_tokens": None if prompt is None else _in_slot(max(prompt - (cached or 0), 0)),
+        "total_input_tokens": None if prompt is None else count(max(prompt - (cached or 0), 0)),
         "total_output_tokens": _count(stated, ("total_completion_tokens",)),
         "total_cache_read_tokens": cached,
     }
     totals: dict[str, Json] = {}
     for key in TOTALS:
         is_cost = key == "total_cost_usd"
-        own: Json = (first_number if is_cost else first_count)(_values(stated, (key,)))
+        own: Json = first_number([stated.get(key)]) if is_cost else count(stated.get(key))
         if key == "total_steps" and not is_own:
             own = None
         candidates = (own, sums.get(key), elsewhere.get(key), 0.0 if is_cost else 0)

@@ -145,6 +145,7 @@ def _turns(trajectory: Trajectory, at: str, fields: Fields) -> tuple[list[Turn],
     step_ids, turn_ids = _ids(steps, parts, at, fields)
     call_ids = _call_ids(steps, turn_ids, at, fields)
     fold = Fold(step_ids)
+    blank: list[tuple[int, int]] = []
     system: str | None = None
     prompts = _Prompts(trajectory["instruction"])
     for index, (step, role) in enumerate(zip(steps, parts, strict=True)):
@@ -153,46 +154,47 @@ def _turns(trajectory: Trajectory, at: str, fields: Fields) -> tuple[list[Turn],
             if not step["source"] and step["source"] is not None:
                 fields[f"{at}/steps/{index}/source"] = step["source"]
             if step["tool_calls"]:
-                turn.tool_calls = _calls(step, call_ids, f"{at}/steps/{index}", fields) or None
-                if turn.tool_calls is not None:
-                    _index_calls(fold, step, turn.tool_calls)
-                    if step["source"] == "agent":
-                        turn.kind = "autonomous"
+                turn.tool_calls = _calls(step, index, call_ids, fold, blank)
+                if turn.tool_calls is not None and step["source"] == "agent":
+                    turn.kind = "autonomous"
             if prompts.is_changed:
                 turn.prompt = prompts.in_force()
             fold.add(turn, index, step)
-        elif role == "prompt":
-            if step["source"] == "system":
-                system = step["message"]  # type: ignore[assignment]  # a prompt is a string
-                prompts.set_document(system)
-        elif role == "turn-prompt":
-            prompts.replace(step)
-        else:
+        elif role in ("folded", "folded here"):
             time = step["timestamp"]
             if fields:
                 # The skeleton keeps the source text, so it is no residual of its own.
                 place = f"{at}/steps/{index}/timestamp"
                 time = fields.pop(place) if type(fields.get(place)) is str else time
             fold.fold(index, step, time, here=role == "folded here")
+        elif role == "turn-prompt":
+            prompts.replace(step)
+        elif step["source"] == "system":
+            system = step["message"]  # type: ignore[assignment]  # a prompt is a string
+            prompts.set_document(system)
+    fields.update((f"{at}/steps/{index}/tool_calls/{call}/name", "") for index, call in blank)
     fields.update((f"{at}/steps/{index}", skeleton) for index, skeleton in fold.skeletons())
     return fold.turns, system
 
 
 def turn_from_step(step: Step, turn_id: int) -> Turn:
     """A step as a turn, without calls and results; ale.md 5.1, 5.2 and 5.5."""
-    metrics = step["metrics"]
-    source = step["source"]
-    return Turn(
+    metrics, source, extra = step["metrics"], step["source"], step["extra"]
+    turn = Turn(
         turn_id=turn_id,
         source=source or PLACEHOLDER,
         message=read_message(step["message"]),
-        kind="observation" if source == "environment" else None,
         timestamp=step["timestamp"],
         reasoning_content=step["reasoning"],
-        metrics=None if metrics is None else read_metrics(metrics),
-        latency_ms=None if metrics is None else metrics["duration_ms"],
-        extra=without_mark(step["extra"]) or None,
     )
+    if source == "environment":
+        turn.kind = "observation"
+    if metrics is not None:
+        turn.metrics = read_metrics(metrics)
+        turn.latency_ms = metrics["duration_ms"]
+    if extra:
+        turn.extra = without_mark(extra) or None
+    return turn
 
 
 class _Prompts:
@@ -285,27 +287,26 @@ def _references(steps: Sequence[Step]) -> Iterator[str]:
 # Calls
 
 
-def _calls(step: Step, ids: Iterator[str], at: str, fields: Fields) -> list[ToolCall]:
+def _calls(
+    step: Step, index: int, ids: Iterator[str], fold: Fold, blank: list[tuple[int, int]]
+) -> list[ToolCall] | None:
+    """Return the calls of the step at *index*, and let results find them by the ids that the file has.
+
+    Step and call of a blank name are added to *blank*.
+    """
+    turn = len(fold.turns)
     calls = []
     for position, call in enumerate(step["tool_calls"]):
         if call is None:
             continue
-        if call["name"] == "":
-            fields[f"{at}/tool_calls/{position}/name"] = ""
+        call_id, name, source = next(ids), call["name"], call["id"]
+        if source:
+            fold.calls.add(turn, source, call_id)
+        if name == "":
+            blank.append((index, position))
         calls.append(
             ToolCall(
-                tool_call_id=next(ids),
-                function_name=call["name"] or PLACEHOLDER,
-                arguments=call["arguments"],
+                tool_call_id=call_id, function_name=name or PLACEHOLDER, arguments=call["arguments"]
             )
         )
-    return calls
-
-
-def _index_calls(fold: Fold, step: Step, calls: list[ToolCall]) -> None:
-    """Let results find the calls, by the ids that the file has."""
-    position = len(fold.turns)
-    sources = (call["id"] for call in step["tool_calls"] if call)
-    for source, call in zip(sources, calls, strict=True):
-        if source:
-            fold.calls.add(position, source, call.tool_call_id)
+    return calls or None

@@ -138,12 +138,12 @@ class OwnResiduals:
         self._used.add(found[0])
         return found[1]
 
-    def restore_calls(self, turns: Sequence[Turn | None]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the source ids and the source names of calls, by `tcid`; *turns* are those of the written steps."""
+    def restore_calls(self, origins: Sequence[object]) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the source ids and the source names of calls, by `tcid`; *origins* holds the turns of main steps."""
         restored: dict[str, dict[str, str]] = {"id": {}, "name": {}}
         for (step, index, key), (place, text) in self.calls.items():
-            turn = turns[step] if step < len(turns) else None
-            if turn is None or index >= len(turn.tool_calls or ()):
+            turn = origins[step] if step < len(origins) else None
+            if not isinstance(turn, Turn) or index >= len(turn.tool_calls or ()):
                 continue
             call = turn.tool_calls[index]  # type: ignore[index]  # has more
             if key == "id":

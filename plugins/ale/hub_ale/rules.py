@@ -8,6 +8,7 @@ Source: validation.md 6; ale.md 1 to 3.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isclose, isfinite
+from typing import TypeGuard
 
 from hub import INTEGERS, Json, Problem, Rule
 from hub_ale.model import (
@@ -19,7 +20,6 @@ from hub_ale.model import (
     ContentPart,
     Step,
     StepMetrics,
-    ToolResult,
     Trajectory,
 )
 
@@ -108,6 +108,8 @@ def step_ids(node: Trajectory, at: str) -> Iterator[Problem]:
 
 def sources(node: Trajectory, at: str) -> Iterator[Problem]:
     """Every step has one of the four sources."""
+    if {step["source"] for step in node["steps"]} <= {*SOURCES}:
+        return
     for index, step in enumerate(node["steps"]):
         source = step["source"]
         if source not in SOURCES and source is not None:
@@ -159,14 +161,15 @@ def result_calls(node: Trajectory, at: str) -> Iterator[Problem]:
     """A result names a call of an earlier step, or of its own."""
     known: set[str] = set()
     for index, step in enumerate(node["steps"]):
-        for call in step["tool_calls"]:
-            if call is not None and call["id"]:
-                known.add(call["id"])
+        if step["tool_calls"]:
+            known.update(call["id"] for call in step["tool_calls"] if call is not None)
         observation = step["observation"]
         if observation is None:
             continue
         for position, result in enumerate(observation["results"]):
-            if result is None or result["tool_call_id"] in known or result["tool_call_id"] is None:
+            if result is None or result["tool_call_id"] is None:
+                continue
+            if result["tool_call_id"] in known and result["tool_call_id"] != "":
                 continue
             pointer = f"{at}/steps/{index}/observation/results/{position}"
             yield RESULT_CALL.at(pointer, result["tool_call_id"])
@@ -175,20 +178,19 @@ def result_calls(node: Trajectory, at: str) -> Iterator[Problem]:
 def parts(node: Trajectory, at: str) -> Iterator[Problem]:
     """A part has the payload of its type and no other, an image is not inline."""
     for index, step in enumerate(node["steps"]):
-        if type(step["message"]) is list:
-            yield from _parts(step["message"], f"{at}/steps/{index}/message")
-        if step["observation"] is not None:
-            yield from _result_parts(step["observation"]["results"], f"{at}/steps/{index}")
+        message, observation = step["message"], step["observation"]
+        if type(message) is list:
+            yield from _parts(message, f"{at}/steps/{index}/message")
+        if observation is None:
+            continue
+        for position, result in enumerate(observation["results"]):
+            if result is not None and not _is_one_text(result["content"]):
+                pointer = f"{at}/steps/{index}/observation/results/{position}/content"
+                yield from _parts(result["content"], pointer)
 
 
-def _result_parts(results: Iterable[ToolResult | None], at: str) -> Iterator[Problem]:
-    for position, result in enumerate(results):
-        if result is None:
-            continue
-        content = result["content"]
-        if len(content) == 1 and is_text(content[0]):
-            continue
-        yield from _parts(content, f"{at}/observation/results/{position}/content")
+def _is_one_text(content: Sequence[ContentPart | None]) -> bool:
+    return len(content) == 1 and is_text(content[0])
 
 
 def _parts(content: Iterable[ContentPart | None], at: str) -> Iterator[Problem]:
@@ -204,7 +206,7 @@ def _parts(content: Iterable[ContentPart | None], at: str) -> Iterator[Problem]:
             yield INLINE_IMAGE.at(f"{pointer}/image", message="an inline image; a path is better")
 
 
-def is_text(part: ContentPart | None) -> bool:
+def is_text(part: ContentPart | None) -> TypeGuard[ContentPart]:
     """Tell whether *part* is a valid text part: ale.md 1.5."""
     return (
         part is not None

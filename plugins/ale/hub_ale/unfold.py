@@ -20,7 +20,7 @@ from hub import (
     visible_results,
 )
 from hub_ale import model
-from hub_ale.content import write_content, write_message
+from hub_ale.content import text_part, write_content, write_message
 from hub_ale.marks import is_foldable, mark, without_mark
 from hub_ale.metrics import ERROR_WORDS, word, write_metrics
 from hub_ale.model import Step, ToolResult, write_source
@@ -36,7 +36,7 @@ def write_steps(storyline: Storyline, own: OwnResiduals, options: WriteOptions) 
     writer.write()
     if own.calls:
         # Which step a call is on does not depend on its id, but marks do: write again, knowing the ids.
-        ids, names = own.restore_calls(writer.turns)
+        ids, names = own.restore_calls(writer.origins)
         writer = _Writer(storyline, own, marks=options.carry, ids=ids, names=names)
         writer.write()
     writer.number()
@@ -60,10 +60,8 @@ class _Writer:
         names: Mapping[str, str] | None = None,
     ) -> None:
         self.steps: list[Step] = []
-        self.turns: list[Turn | None] = []
-        """For each step the turn whose main step it is."""
-        self._wanted: list[int | None] = []
-        """For each step the id that it should have; None: the one behind that of the step before."""
+        self.origins: list[Turn | Skeleton | None] = []
+        """For each step the turn whose main step it is, or its skeleton."""
         self._storyline = storyline
         self._own = own
         self._marks = marks
@@ -92,12 +90,11 @@ class _Writer:
             self._prompt(source, text, storyline.started_at, "prompt")
         return turn_prompt_turns(storyline)
 
-    def _add(self, step: Any, turn: Turn | None, wanted: int | None) -> None:
+    def _add(self, step: Any, origin: Turn | Skeleton | None = None) -> None:
         if step["timestamp"] is None:
             del step["timestamp"]
         self.steps.append(step)
-        self.turns.append(turn)
-        self._wanted.append(wanted)
+        self.origins.append(origin)
 
     # Prompts
 
@@ -106,7 +103,7 @@ class _Writer:
         step["message"] = text
         if self._marks:
             step["extra"] = mark(as_)
-        self._add(step, None, None)
+        self._add(step)
 
     # Turns
 
@@ -130,7 +127,7 @@ class _Writer:
             "metrics": write_metrics(turn),
             "extra": without_mark(extra) if type(extra) is dict else {},
         }
-        self._add(step, turn, turn.turn_id)
+        self._add(step, turn)
         results = self._results(position, turn, source)
         if source == "agent":
             self._has_agent = True
@@ -161,9 +158,9 @@ class _Writer:
         """Return the results to show: all that are visible, less those that a skeleton claims."""
         results = visible_results(turn)
         observation = turn.observation
-        if source == "agent" and type(observation) is dict and observation.get("error"):
+        if source == "agent" and type(observation) is dict and "error" in observation:
             error = observation["error"]
-            if type(error) is str and type(observation.get("results")) is list:
+            if type(error) is str and error and type(observation.get("results")) is list:
                 made = {"content": error, "is_error": True}
                 observed = len(observed_results(turn))
                 results = [*results[:observed], made, *results[observed:]]
@@ -181,7 +178,7 @@ class _Writer:
         step["observation"] = {"results": written, "error": None}
         if self._is_found_elsewhere(position, written):
             step["extra"] = mark("results")
-        self._add(step, None, None)
+        self._add(step)
 
     def _keep_observation(self, step: Step, turn: Turn, results: list[Result]) -> None:
         """Leave the results of any other turn on its step; mark the step if the reader would fold it."""
@@ -202,13 +199,12 @@ class _Writer:
 
     def _is_found_elsewhere(self, position: int, written: Iterable[ToolResult]) -> bool:
         """Tell whether a mark must keep the reader from folding a result into another turn than that at *position*."""
-        if not self._marks:
-            return False
-        nearest = self._nearest
-        return any(
-            nearest.get(result["tool_call_id"], position) not in (position, _FOREIGN)
-            for result in written
-        )
+        if self._marks:
+            for result in written:
+                found = self._nearest.get(result["tool_call_id"], position)
+                if found not in (position, _FOREIGN):
+                    return True
+        return False
 
     # Results
 
@@ -216,11 +212,17 @@ class _Writer:
         """Write one result, whatever names its members have; one that is no object is its content."""
         if type(result) is not dict:
             result = {"content": result}
-        call_id = _call_id(result)
+        call_id = result.get("source_call_id")
+        if type(call_id) is not str or not call_id:
+            call_id = _call_id(result)
+        content, flag = result.get("content"), result.get("is_error")
+        if type(flag) is not bool:
+            is_plain = not self._responses and result.keys() == _PLAIN
+            flag = not is_plain and is_error(result, self._responses.get(call_id))
         return {
             "tool_call_id": self._ids.get(call_id, call_id),
-            "content": write_content(result.get("content")),
-            "is_error": is_error(result, self._responses.get(call_id)),
+            "content": [text_part(content)] if type(content) is str else write_content(content),
+            "is_error": flag,
         }
 
     # Skeletons
@@ -242,7 +244,7 @@ class _Writer:
             and self._is_found_elsewhere(position, step["observation"]["results"])
         ):
             step["extra"].update(mark("results"))
-        self._add(step, None, skeleton.step_id)
+        self._add(step, skeleton)
 
     def _skeleton_observation(self, skeleton: Skeleton) -> model.Observation:
         return {
@@ -264,8 +266,11 @@ class _Writer:
             return
         before = 0
         ids = []
-        for wanted in self._wanted:
-            before = before + 1 if wanted is None else wanted
+        for origin in self.origins:
+            own_id = None
+            if origin is not None:
+                own_id = origin.step_id if isinstance(origin, Skeleton) else origin.turn_id
+            before = before + 1 if own_id is None else own_id
             ids.append(before)
         if len(set(ids)) == len(ids) and all(one >= 1 and one in INTEGERS for one in ids):
             for step, step_id in zip(self.steps, ids, strict=True):
@@ -294,12 +299,9 @@ def _arguments(arguments: Json) -> dict[str, Json]:
     return {} if arguments is None else {"_raw": arguments}
 
 
-_CALL_ID_KEYS = ("source_call_id", "tool_use_id", "tool_call_id", "id")
-
-
 def _call_id(result: Result) -> str:
-    """Return the first non-empty string that names a call."""
-    for key in _CALL_ID_KEYS:
+    """Return the first non-empty string that names a call, where `source_call_id` does not."""
+    for key in ("tool_use_id", "tool_call_id", "id"):
         call_id = result.get(key)
         if type(call_id) is str and call_id:
             return call_id
@@ -316,10 +318,7 @@ def _responses(storyline: Storyline) -> dict[str, Response]:
 
 
 def is_error(result: Result, response: Response | None) -> bool:
-    """Tell whether a result is an error: the first of its own word, an exit code, a status; ale.md 6.7."""
-    flag = result.get("is_error")
-    if type(flag) is bool:
-        return flag
+    """Tell whether a result that does not say so itself is an error: by exit code, status, error; ale.md 6.7."""
     if response is None and result.keys() <= _PLAIN:
         return False
     for flag in (result.get("isError"), _member(result.get("extra"), "is_error")):
