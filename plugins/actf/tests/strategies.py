@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from hypothesis import strategies as st
-
-from hub.testing.strategies import json_values
 
 Json = Any
 Objects = st.SearchStrategy[dict[str, Json]]
 
 NAMES = st.sampled_from(["bash", "read_file", "command_execution", "function", "ü", "unknown"])
-TEXTS = st.one_of(
-    st.sampled_from(["", "a", "b\n", "héllo ~0/ \u2028", "unknown"]), st.text(max_size=4)
-)
+TEXTS = st.sampled_from(["", "a", "b\n", "héllo ~0/ \u2028", "unknown", "\U0001f600"])
 NULLABLE_TEXTS = st.one_of(st.none(), TEXTS)
-VALUES = json_values(4)
-UNKNOWN_KEYS = st.sampled_from(
-    ["", "/", "~", "~1", "a/b~c", "0", "1", "ключ", "vendor", "events", "source_call_id_", "#"]
-)
+FEW_VALUES: list[Json] = [
+    None,
+    False,
+    True,
+    0,
+    7,
+    -3,
+    0.5,
+    -0.0,
+    2**63,
+    "",
+    "v",
+    "unknown",
+    [],
+    {},
+    [None],
+    {"a": 1.0},
+    {"": [True, "w"]},
+    {"command": "ls"},
+    ["x", {"name": "n", "~/": None}],
+]
+VALUES: st.SearchStrategy[Json] = st.sampled_from([*FEW_VALUES * 2, *range(100, 150)])
+"""JSON values of every type; few, so that documents are made fast, and never changed, since they are shared."""
+UNKNOWN_KEYS = ["", "/", "~", "~1", "a/b~c", "0", "1", "ключ", "vendor", "events", "#"]
 """Names that no object of ACTF declares."""
+UNKNOWN = st.sampled_from(
+    [{}] * 10
+    + [{key: FEW_VALUES[index]} for index, key in enumerate(UNKNOWN_KEYS)]
+    + [dict.fromkeys(UNKNOWN_KEYS, "u")]
+)
 IDS = st.sampled_from(["c1", "c2", "c3", "c1#2", "step-1-tool-0", "step-2-tool-1", "ид"])
 ODD_IDS = st.one_of(IDS, IDS, st.sampled_from(["", " ", None]))
 TIMES = st.sampled_from(
@@ -35,10 +57,8 @@ TIMES = st.sampled_from(
         "2026-02-30T00:00:00Z",
     ]
 )
-NUMBERS = st.one_of(
-    st.none(), st.integers(-5, 10**6), st.floats(allow_nan=False, allow_infinity=False)
-)
-INTEGERS = st.one_of(st.integers(-2, 5), st.integers(-(2**63), 2**63 - 1))
+NUMBERS = st.sampled_from([None, 0, 12, -4, 3.9, -0.5, 1e300, 2**63 - 1, 2**70])
+INTEGERS = st.sampled_from([0, 1, 2, -1, 2**63 - 1, -(2**63)])
 
 
 def having(
@@ -48,10 +68,7 @@ def having(
 ) -> Objects:
     """Return objects with all of *required*, any of *optional*, and sometimes members that nobody knows."""
     known = st.fixed_dictionaries(required or {}, optional=optional)
-    unknown = st.one_of(
-        st.just({}), st.just({}), st.dictionaries(UNKNOWN_KEYS, VALUES, min_size=1, max_size=2)
-    )
-    return st.tuples(known, unknown).map(lambda parts: {**parts[0], **parts[1]})
+    return st.tuples(known, UNKNOWN).map(lambda parts: {**parts[0], **parts[1]})
 
 
 # Tools and observations
@@ -68,13 +85,19 @@ ARGUMENTS = st.one_of(
     VALUES,
 )
 FUNCTIONS = st.fixed_dictionaries({"name": NAMES, "arguments": ARGUMENTS})
-TOOLS = st.one_of(
-    having({"name": NAMES, "input": ARGUMENTS}, type=NULLABLE_TEXTS, id=ODD_IDS, **OUTCOMES),
-    having({"name": NAMES, "arguments": ARGUMENTS}, id=ODD_IDS),
-    having({"type": st.just("function"), "id": IDS, "function": FUNCTIONS}, **OUTCOMES),
-    having({"type": st.just("command_execution"), "id": IDS, "command": TEXTS}, **OUTCOMES),
-)
-"""The forms that tools are known to have."""
+
+
+def usual_tools(ids: st.SearchStrategy[Json]) -> Objects:
+    """Return tools in the forms that they are known to have."""
+    return st.one_of(
+        having({"name": NAMES, "input": ARGUMENTS}, type=NULLABLE_TEXTS, id=ids, **OUTCOMES),
+        having({"name": NAMES, "arguments": ARGUMENTS}, id=ids),
+        having({"type": st.just("function"), "function": FUNCTIONS}, id=ids, **OUTCOMES),
+        having({"type": st.just("command_execution"), "command": TEXTS}, id=ids, **OUTCOMES),
+    )
+
+
+TOOLS = usual_tools(ODD_IDS)
 ODD_TOOLS = having(
     type=NULLABLE_TEXTS,
     id=ODD_IDS,
@@ -104,13 +127,13 @@ OBSERVATIONS = having(
 def tool_lists(draw: st.DrawFn, tools: Objects) -> tuple[Json, Json]:
     """Return the two lists of a step: one of them, the same twice, or two that differ."""
     empty: st.SearchStrategy[Json] = st.sampled_from([None, []])
-    listed = draw(st.lists(tools, max_size=3))
+    listed = draw(st.lists(tools, max_size=2))
     kind = draw(st.sampled_from(["tools", "calls", "both", "both", "differ"]))
     if kind == "tools":
         return listed, draw(empty)
     if kind == "calls":
         return draw(empty), listed
-    return listed, listed if kind == "both" else draw(st.lists(tools, max_size=3))
+    return listed, listed if kind == "both" else draw(st.lists(tools, max_size=2))
 
 
 # Trajectories
@@ -118,7 +141,7 @@ def tool_lists(draw: st.DrawFn, tools: Objects) -> tuple[Json, Json]:
 
 @st.composite
 def steps(draw: st.DrawFn, step_id: Json, tools: Objects, times: st.SearchStrategy[Json]) -> Json:
-    """Return a step."""
+    """Return a step with that id."""
     metric = having(
         prompt_tokens_len=NUMBERS,
         completion_tokens_len=NUMBERS,
@@ -141,7 +164,7 @@ def steps(draw: st.DrawFn, step_id: Json, tools: Objects, times: st.SearchStrate
             },
             system_prompt=st.sampled_from([None, "", "S"]),
             user_content=st.sampled_from([None, "", "U", "V"]),
-            observation=st.one_of(st.none(), st.lists(OBSERVATIONS, max_size=3)),
+            observation=st.one_of(st.none(), st.lists(OBSERVATIONS, max_size=2)),
         )
     )
     step["step_id"] = step_id
@@ -150,22 +173,25 @@ def steps(draw: st.DrawFn, step_id: Json, tools: Objects, times: st.SearchStrate
     return step
 
 
+RISING_IDS = st.sampled_from([[], [1], [1], [3], [1, 2], [2, 5]])
+STEP_IDS = st.one_of(RISING_IDS, st.sampled_from([[2, 2], [0, 1], [5, 1], [-1], [1, 1, 3]]))
+
+
 @st.composite
-def trajectories(draw: st.DrawFn, tools: Objects, times: st.SearchStrategy[Json]) -> Json:
+def trajectories(
+    draw: st.DrawFn,
+    tools: Objects,
+    times: st.SearchStrategy[Json],
+    ids: st.SearchStrategy[list[int]] = STEP_IDS,
+) -> Json:
     """Return a trajectory, the ids of its steps rising or not."""
-    ids = draw(
-        st.one_of(
-            st.integers(0, 3).map(lambda number: list(range(1, number + 1))),
-            st.lists(st.integers(-1, 4), max_size=3),
-        )
-    )
     return draw(
         having(
             {
                 "schema_version": st.just("ACTF_v1.0"),
                 "started_at": times,
                 "finished_at": times,
-                "steps": st.tuples(*[steps(one, tools, times) for one in ids]).map(list),
+                "steps": st.tuples(*[steps(one, tools, times) for one in draw(ids)]).map(list),
             }
         )
     )
@@ -177,10 +203,10 @@ ATTEMPT_KEYS = st.sampled_from(["1", "2", "10", "b", "a/b~c", "ü", " ", "", "01
 TASK_IDS = st.sampled_from(["t", "a/b", "ü t"])
 
 
-def attempts(tools: Objects) -> Objects:
+def attempts(tools: Objects, ids: st.SearchStrategy[list[int]] = STEP_IDS) -> Objects:
     """Return attempts at a task."""
     return having(
-        {"correct": st.booleans(), "trajectory": trajectories(tools, TIMES)},
+        {"correct": st.booleans(), "trajectory": trajectories(tools, TIMES, ids)},
         status=NULLABLE_TEXTS,
         error=NULLABLE_TEXTS,
         final_answer=VALUES,
@@ -194,7 +220,7 @@ def attempts(tools: Objects) -> Objects:
     )
 
 
-def documents(tools: Objects = TOOLS) -> Objects:
+def documents(tools: Objects = TOOLS, ids: st.SearchStrategy[list[int]] = STEP_IDS) -> Objects:
     """Return documents with all required members, of the right types, whatever they say."""
     return having(
         {
@@ -203,12 +229,18 @@ def documents(tools: Objects = TOOLS) -> Objects:
             "k": st.integers(1, 4),
             "correct": st.booleans(),
             "attempts_tried": st.integers(0, 3),
-            "attempts": st.dictionaries(ATTEMPT_KEYS, attempts(tools), min_size=1, max_size=3),
+            "attempts": st.dictionaries(ATTEMPT_KEYS, attempts(tools, ids), min_size=1, max_size=3),
         },
         solved_at=NULLABLE_TEXTS,
         retry_count=VALUES,
         retry_counts=VALUES,
     )
+
+
+def plain_documents() -> Objects:
+    """Return documents with tools of the usual forms, whose ids, where they have one, are their own."""
+    ids = st.one_of(st.none(), st.just(""), st.sampled_from(["c1", "c2", "ид", " "]))
+    return documents(usual_tools(ids), RISING_IDS)
 
 
 # Records
@@ -268,7 +300,7 @@ def records(tools: Objects = TOOLS) -> Objects:
             "retry_count": st.integers(0, 2),
             "retry_counts": st.dictionaries(st.sampled_from(["1", "2", "x"]), INTEGERS, max_size=2),
             "attempts": st.dictionaries(
-                ATTEMPT_KEYS, record_attempts(tools), min_size=1, max_size=3
+                ATTEMPT_KEYS, record_attempts(tools), min_size=1, max_size=2
             ),
         },
         correct=VALUES,
@@ -283,7 +315,7 @@ def records(tools: Objects = TOOLS) -> Objects:
 @st.composite
 def damaged(draw: st.DrawFn, whole: Objects) -> Json:
     """Return a document of *whole* in which members are missing, or are something else."""
-    value = draw(whole)
+    value = copy.deepcopy(draw(whole))
     for _ in range(draw(st.integers(1, 4))):
         parent, key = draw(st.sampled_from(list(_places(value))))
         if isinstance(parent, dict) and draw(st.booleans()):
