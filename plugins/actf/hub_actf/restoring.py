@@ -76,10 +76,11 @@ def _put_into_tool(tool: dict[str, Json], key: str, value: Json) -> bool:
 
 
 def _gives_way(tool: Mapping[str, Json], key: str, value: Json) -> bool:
+    """Tell whether a member is one that is read in the same way when *value* stands there again."""
     if key == "id":
         is_usable = type(value) is str and not is_blank(value)
         return not is_usable or is_derived(tool["id"], value)
-    return key == "name" and tool["name"] in (PLACEHOLDER, tool.get("type"))
+    return key == "name" and bool(tool["name"] == tool.get("type", PLACEHOLDER))
 
 
 # Fillers: actf.md 6.1

@@ -452,6 +452,12 @@ class TestTools:
         assert calls(with_tools(tool))[0]["fn"] == "t"
         assert written_tools(with_tools(tool)) == ([tool], [tool])
 
+    def test_a_name_of_the_function(self) -> None:
+        """A name that is no string does not take the place of a name that the function says."""
+        tool = {"type": "t", "name": 5, "function": {"name": "unknown", "arguments": {}}}
+
+        assert calls(written(with_tools(tool)))[0]["fn"] == "unknown"
+
     @pytest.mark.parametrize("call_id", [" ", 5, False, [], {}])
     def test_an_id_that_is_none(self, call_id: Json) -> None:
         """An id that cannot name a call is a residual beside the positional one, and is put back."""
