@@ -8,11 +8,11 @@ Source: ale.md 2 and 5.8; validation.md 6; storyline.md 6.4.
 """
 
 from collections.abc import Callable
-from operator import itemgetter
 from typing import Any, NamedTuple
 
 from hub import INTEGERS, MISSING, Deviation, Document, Json, Rule, is_timestamp, pointer
 from hub_ale import rules
+from hub_ale.intact import is_call, is_part, is_result, is_step
 from hub_ale.model import (
     AGENT,
     CALL,
@@ -25,12 +25,8 @@ from hub_ale.model import (
     STEP_METRICS,
     TRAJECTORY,
     VERSION,
-    ContentPart,
     Kind,
-    Observation,
     Step,
-    ToolCall,
-    ToolResult,
     Trajectory,
 )
 from hub_ale.times import is_canonical_time, is_plain_time
@@ -118,7 +114,7 @@ class _Completion:
         """Return the steps; none when an element is no object, since nothing can be said of their order."""
         steps = []
         for index, value in enumerate(values):
-            if not _is_step(value):
+            if not is_step(value):
                 if type(value) is not dict:
                     self.objects(values, at)
                     return []
@@ -134,10 +130,10 @@ class _Completion:
     def step(self, value: Object, at: str) -> Object:
         step = self.members(value, STEP, at)
         if type(step["message"]) is list:
-            step["message"] = self.elements(step["message"], _is_part, self.part, f"{at}/message")
+            step["message"] = self.elements(step["message"], is_part, self.part, f"{at}/message")
         if step["tool_calls"]:
             step["tool_calls"] = self.elements(
-                step["tool_calls"], _is_call, self.call, f"{at}/tool_calls"
+                step["tool_calls"], is_call, self.call, f"{at}/tool_calls"
             )
         if step["observation"] is not None:
             step["observation"] = self.observation(step["observation"], f"{at}/observation")
@@ -151,13 +147,13 @@ class _Completion:
     def observation(self, value: Object, at: str) -> Object:
         observation = self.members(value, OBSERVATION, at)
         observation["results"] = self.elements(
-            observation["results"], _is_result, self.result, f"{at}/results"
+            observation["results"], is_result, self.result, f"{at}/results"
         )
         return observation
 
     def result(self, value: Object, at: str) -> Object:
         result = self.members(value, RESULT, at)
-        result["content"] = self.elements(result["content"], _is_part, self.part, f"{at}/content")
+        result["content"] = self.elements(result["content"], is_part, self.part, f"{at}/content")
         return result
 
     def part(self, value: Object, at: str) -> Object:
@@ -264,144 +260,3 @@ class _Completion:
 
 def _is_integral(value: float) -> bool:
     return value.is_integer() and int(value) in INTEGERS
-
-
-# The fast question: has an object every key, and each value its type? Nearly every object of nearly every file has.
-
-_members_of_step = itemgetter(*Step.__annotations__)
-_members_of_call = itemgetter(*ToolCall.__annotations__)
-_members_of_observation = itemgetter(*Observation.__annotations__)
-_members_of_result = itemgetter(*ToolResult.__annotations__)
-_members_of_part = itemgetter(*ContentPart.__annotations__)
-_members_of_metrics = itemgetter(*STEP_METRICS.defaults)
-_members_of_image = itemgetter(*IMAGE.defaults)
-(
-    _STEP_SIZE,
-    _CALL_SIZE,
-    _OBSERVATION_SIZE,
-    _RESULT_SIZE,
-    _PART_SIZE,
-    _IMAGE_SIZE,
-    _STEP_METRICS_SIZE,
-) = (len(kind.defaults) for kind in (STEP, CALL, OBSERVATION, RESULT, PART, IMAGE, STEP_METRICS))
-
-
-def _is_step(value: Json) -> bool:
-    try:
-        step_id, time, source, message, reasoning, calls, observation, metrics, extra = (
-            _members_of_step(value)
-        )
-    except (KeyError, TypeError):
-        return False
-    if (
-        len(value) != _STEP_SIZE
-        or type(step_id) is not int
-        or step_id not in INTEGERS
-        or type(time) is not str
-        or type(source) is not str
-        or type(calls) is not list
-        or type(extra) is not dict
-        or not (reasoning is None or type(reasoning) is str)
-    ):
-        return False
-    for call in calls:
-        if not _is_call(call):
-            return False
-    return (
-        (observation is None or _is_observation(observation))
-        and (message is None or type(message) is str or _are(message, _is_part))
-        and (metrics is None or _is_metrics(metrics))
-    )
-
-
-def _are(values: Json, is_complete: Callable[[Json], bool]) -> bool:
-    if type(values) is not list:
-        return False
-    for value in values:  # noqa: SIM110  # half as fast with `all`: most lists have one element
-        if not is_complete(value):
-            return False
-    return True
-
-
-def _is_call(value: Json) -> bool:
-    try:
-        call_id, name, arguments = _members_of_call(value)
-    except (KeyError, TypeError):
-        return False
-    return (
-        len(value) == _CALL_SIZE
-        and type(call_id) is str
-        and type(name) is str
-        and type(arguments) is dict
-    )
-
-
-def _is_observation(value: Json) -> bool:
-    try:
-        results, error = _members_of_observation(value)
-    except (KeyError, TypeError):
-        return False
-    return (
-        len(value) == _OBSERVATION_SIZE
-        and (error is None or type(error) is str)
-        and _are(results, _is_result)
-    )
-
-
-def _is_result(value: Json) -> bool:
-    try:
-        call_id, content, is_error = _members_of_result(value)
-    except (KeyError, TypeError):
-        return False
-    if (
-        len(value) != _RESULT_SIZE
-        or type(call_id) is not str
-        or type(is_error) is not bool
-        or type(content) is not list
-    ):
-        return False
-    for part in content:  # noqa: SIM110  # half as fast with `all`: most lists have one element
-        if not _is_part(part):
-            return False
-    return True
-
-
-def _is_part(value: Json) -> bool:
-    try:
-        kind, text, image = _members_of_part(value)
-    except (KeyError, TypeError):
-        return False
-    return (
-        len(value) == _PART_SIZE
-        and type(kind) is str
-        and (text is None or type(text) is str)
-        and (image is None or _is_image(image))
-    )
-
-
-def _is_image(value: Json) -> bool:
-    try:
-        kind, path, url, data, media_type, alt_text = _members_of_image(value)
-    except (KeyError, TypeError):
-        return False
-    return (
-        len(value) == _IMAGE_SIZE
-        and type(kind) is type(media_type) is str
-        and all(text is None or type(text) is str for text in (path, url, data, alt_text))
-    )
-
-
-def _is_metrics(value: Json) -> bool:
-    try:
-        fresh, output, reads, writes, cost, duration = _members_of_metrics(value)
-    except (KeyError, TypeError):
-        return False
-    return (
-        len(value) == _STEP_METRICS_SIZE
-        and (fresh is None or (type(fresh) is int and fresh in INTEGERS))
-        and (output is None or (type(output) is int and output in INTEGERS))
-        and (reads is None or (type(reads) is int and reads in INTEGERS))
-        and (writes is None or (type(writes) is int and writes in INTEGERS))
-        and (cost is None or type(cost) is float)
-        and (duration is None or (type(duration) is int and duration in INTEGERS))
-    )

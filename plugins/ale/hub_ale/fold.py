@@ -19,8 +19,8 @@ Reference = list[int]
 Skeleton = dict[str, Json]
 
 _Regular = tuple[int, Step, str | None, int, int, int]
-"""A step that is regular as far as it shows by itself, as nearly every step of nearly every file is: its index, the step,
-its time as the file has it, the position of its host, the index of its first result there, and how many it has."""
+"""A step that is regular as far as it shows by itself, as nearly every step is: its index, the step, its time as the
+file has it, the position of its host, the index of its first result there, and how many it has."""
 
 _Answer = tuple[dict[str, Json], int | None]
 """A result, and the position of the agent turn whose call it answers."""
