@@ -145,7 +145,13 @@ class UsageError(HubError):
 
 
 class FormatError(HubError):
-    """No such format, or a plugin of it that is broken or in conflict with another."""
+    """No format, because its plugin is broken, or in conflict with another."""
+
+
+class UnknownFormat(FormatError):
+    """No format of that name can be used here: it is unknown, not installed, or disabled."""
+
+    exit_status = 2
 
 
 class PluginError(HubError):

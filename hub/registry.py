@@ -17,7 +17,7 @@ import pluggy
 
 from hub import hookspecs
 from hub.discovery import EntryPoint, entry_points, normalised
-from hub.errors import FormatError, HubError, Json, PluginError, Rule
+from hub.errors import FormatError, HubError, Json, PluginError, Rule, UnknownFormat
 from hub.hookspecs import API_VERSION, PROJECT, Detection, FormatInfo, Sample
 
 if TYPE_CHECKING:
@@ -183,12 +183,14 @@ class Formats(Mapping[str, Format]):
         """Return the format *name*, an id or an alias.
 
         Raises:
-            FormatError: there is none, or its plugin is broken or in conflict; the text says what to do.
+            UnknownFormat: there is none of that name; the text says what comes near.
+            FormatError: its plugin is broken or in conflict; the text says what to do.
         """
         found = self._named(name)
         if len(found) == 1:
             return found[0]
-        raise FormatError(self._why_not(name, found))
+        is_unknown = not any(one.status != "disabled" for one in self._claimants(name))
+        raise (UnknownFormat if is_unknown else FormatError)(self._why_not(name, found))
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the format *name*, an id or an alias; *default* where no usable one has that name."""

@@ -262,7 +262,9 @@ class TestConvert:
 
     def test_unknown_format(self, hub: Hub, story: Path) -> None:
         """An unknown target names the nearest formats; one that is not installed the package that has it."""
-        assert "did you mean storyline?" in hub("convert", story, "--to", "storylin").err
+        status, _, err = hub("convert", story, "--to", "storylin")
+        assert 2 == status
+        assert "did you mean storyline?" in err
         assert "pip install storyline-hub-atif" in hub("convert", story, "--to", "atif").err
 
     def test_unknown_option(self, hub: Hub, story: Path) -> None:
