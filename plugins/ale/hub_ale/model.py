@@ -139,7 +139,7 @@ class Trajectory(TypedDict, total=False):
     final_metrics: FinalMetrics | None
     started_at: str
     ended_at: str | None
-    subagent_trajectories: "list[Trajectory]"
+    subagent_trajectories: list["Trajectory"]
     continued_trajectory_ref: str | None
     """The previous chunk of a split episode."""
     extra: dict[str, Any]

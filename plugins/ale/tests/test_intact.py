@@ -20,7 +20,7 @@ from .strict import whole
 Json = Any
 
 KEYS = st.sampled_from(["foo", "", "step_id", "extra", "text", "steps", "agent"])
-ODD = st.one_of(
+ODD: st.SearchStrategy[Json] = st.one_of(
     json_values(3),
     st.sampled_from(
         [True, 1, 1.0, 1.5, 2**63, -(2**63), "", [], {}, None, [None], [5], [{}], {"type": "text"}]
