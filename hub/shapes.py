@@ -11,7 +11,7 @@ coerced: a document stays the JSON that was read, and mappings get the static ty
     STEP = Shape.of(Step)
     STEP.deviations({"step_id": "1", "extra": 2})
 
-Modules that declare models must not postpone annotations (`from __future__ import annotations`).
+Modules that declare models should not postpone annotations (`from __future__ import annotations`): it takes longer.
 """
 
 import types
@@ -66,7 +66,9 @@ class Shape:
     @classmethod
     def of(cls, model: Any) -> "Shape":
         """Derive the shape of a `TypedDict`."""
-        hints = typing.get_type_hints(model)
+        hints = model.__annotations__
+        if any(isinstance(hint, str | typing.ForwardRef) for hint in hints.values()):
+            hints = typing.get_type_hints(model)  # a model that refers to itself; this takes longer
         return cls(
             model.__name__,
             {key: _json_types(hint) for key, hint in hints.items()},
@@ -154,6 +156,8 @@ def _json_types(hint: Any) -> frozenset[type] | None:
     origin = typing.get_origin(hint)
     if hint is Any:
         return None
+    if origin in (typing.Required, typing.NotRequired):
+        return _json_types(*typing.get_args(hint))
     if origin in (typing.Union, types.UnionType):
         members = [_json_types(one) for one in typing.get_args(hint)]
         known = [one for one in members if one is not None]

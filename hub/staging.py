@@ -6,7 +6,6 @@ Source: design.md, failure.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
@@ -35,7 +34,7 @@ class Staging:
         self._force = force
         self._inputs = inputs
         self._apart = apart
-        self._token = secrets.token_hex(4)
+        self._token = os.urandom(4).hex()
         self._temporary_folder: str | None = None
         self._staged: dict[str, str] = {}
         """Where each file is, by its name."""
