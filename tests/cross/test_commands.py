@@ -452,6 +452,25 @@ class TestContainers:
         hub("convert", "apart.jsonl", "--to", "ale", "-o", "back.json")
         assert load("itself.json") == load("back.json")
 
+    @pytest.mark.parametrize("through", ["actf", "storyline"])
+    def test_families_alike(self, hub: Hub, through: str) -> None:
+        """Sub-agents that have one id in several runs come back to their own run."""
+        runs = [
+            ale(
+                {"source": "user", "message": name},
+                episode_id=name,
+                subagent_trajectories=[
+                    ale({"source": "user", "message": f"for {name}"}, episode_id="searcher")
+                ],
+            )
+            for name in "abc"
+        ]
+        write("x.jsonl", *runs)
+        hub("convert", "x.jsonl", "--to", "ale", "-o", "itself.jsonl")
+        hub("convert", "x.jsonl", "--to", through, "-o", "y.jsonl")
+        hub("convert", "y.jsonl", "--to", "ale", "-o", "back.jsonl")
+        assert Path("itself.jsonl").read_bytes() == Path("back.jsonl").read_bytes()
+
 
 class TestDirectories:
     RUN = "textkit-slugify-accents/v0/textkit-slugify-accents_attempt-{}/trajectory.json"

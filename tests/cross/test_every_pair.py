@@ -27,6 +27,7 @@ from hub.codec import root_to_wire, turn_to_wire
 from hub.conversion import Reading, batches, read_document, read_documents, write_documents
 from hub.difference import LONG
 from hub.envelope import nodes, take
+from hub.fidelity import measure
 from hub.json import canonical, dumps, loads
 from hub.testing import to_wire
 from hub.testing.strategies import KEYS, json_values, storylines
@@ -330,6 +331,32 @@ def _long_strings(value: Json) -> Iterator[str]:
             todo.extend(one.values())
         elif isinstance(one, list):
             todo.extend(one)
+
+
+class TestReport:
+    @pytest.mark.parametrize("target", FORMATS)
+    @pytest.mark.parametrize("sample", SAMPLES, ids=str)
+    def test_samples(self, sample: Sample, target: str) -> None:
+        """Of a real file nothing is dropped, and without envelopes nothing is carried."""
+        _check_report(content(sample), sample.format, target)
+
+    @share([1, 2])
+    @given(st.data())
+    def test_random_documents(self, data: st.DataObject) -> None:
+        """Nor of a document with anything in it."""
+        source, target = data.draw(st.sampled_from(PAIRS))
+        document = data.draw(files(source)).split(b"\n")[0]
+        _check_report(document, source, target)
+
+
+def _check_report(file: bytes, source: str, target: str) -> None:
+    formats = hub.formats[source], hub.formats[target]
+    sealed, bare = (measure(*formats, Source(file), carry=carry).counts for carry in (True, False))
+    assert 0 == sealed["dropped"]
+    assert 0 == bare["carried"]
+    assert sealed["kept"] == bare["kept"]
+    assert sealed["carried"] == bare["dropped"]
+    assert sealed["normalised"] == bare["normalised"]
 
 
 @each_relay
