@@ -135,8 +135,12 @@ class StepReader:
             for key in unheld:
                 self.set_aside_tool_member(index, position, key, unheld[key])
         if self.calls is not None:
-            for named, call_id in zip(self.steps.call_ids[index], call_ids, strict=True):
-                self.calls.add(index, named, call_id)
+            for tool, named, call_id in zip(
+                tools, self.steps.call_ids[index], call_ids, strict=True
+            ):
+                # An id by position that had to be changed is written so, and names the call no more.
+                if named == call_id or usable_id(tool) is not None:
+                    self.calls.add(index, named, call_id)
         if len(calls) == 1 and metrics is not None:
             calls[0].duration_ms = milliseconds(metrics["env_action_ms"])
         return calls

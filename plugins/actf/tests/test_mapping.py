@@ -553,6 +553,18 @@ class TestCallIds:
             {"id": "x", "source_call_id": "x#2"}
         ]
 
+    def test_an_id_by_position_that_is_taken(self) -> None:
+        """A reference names the call that has the id, not the one that would have it by its position."""
+        tools = [{"name": "n"}, {"id": "step-1-tool-0", "name": "m"}]
+        value = document(step(tools=tools, observation=[{"id": "step-1-tool-0"}]))
+        found = read_one(value)["turns"][0]
+
+        assert [call["tcid"] for call in found["tool_calls"]] == [
+            "step-1-tool-0#2",
+            "step-1-tool-0",
+        ]
+        assert found["observation"]["results"][0]["source_call_id"] == "step-1-tool-0"
+
     def test_made_up_ids_mean_no_other_call(self) -> None:
         """An id that is made unique is none that a result names in vain."""
         tools = [{"name": "n", "id": "x"}, {"name": "m", "id": "x"}]
