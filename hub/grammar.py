@@ -23,9 +23,9 @@ WHITE_SPACE = b" \t\n\r"
 
 _W = rb"[ \t\n\r]*+"
 _PLAIN = rb'[^"\\\x00-\x1f]*+'
-_UNCLOSED = rb'"%b(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})%b)*+' % (_PLAIN, _PLAIN)
+_UNCLOSED = rb'"%b(?>(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})%b)*)' % (_PLAIN, _PLAIN)
 _STRING = _UNCLOSED + rb'"'
-_NUMBER = rb"-?+(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?+(?:[eE][-+]?+[0-9]++)?+"
+_NUMBER = rb"(?>-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)"
 _SCALAR = rb"(?>%b|%b|true|false|null)" % (_STRING, _NUMBER)
 _KEY = _STRING + _W + rb":" + _W
 
@@ -41,7 +41,7 @@ def _matcher_anywhere(pattern: bytes) -> Callable[[bytes, int], re.Match[bytes]]
 
 
 white_space = _matcher_anywhere(_W)
-to_string_end = _matcher_anywhere(rb"(?:%b)?+" % _UNCLOSED)
+to_string_end = _matcher_anywhere(rb"(?>(?:%b)?)" % _UNCLOSED)
 """Over a string to its last quote, or to what keeps it from being a string."""
 number_or_word = _matcher(rb"%b|true|false|null" % _NUMBER)
 number_characters = _matcher_anywhere(rb"[-+.eE0-9]*+")
@@ -49,13 +49,13 @@ number_characters = _matcher_anywhere(rb"[-+.eE0-9]*+")
 # Both begin behind an opening bracket, or behind a value.
 to_bracket_in_object = _matcher(
     rb'(?:(?<=\{)%(w)b|(?<!\{)%(w)b(?:,%(w)b(?=")|(?=\})))'
-    rb'(?:%(key)b%(scalar)b%(w)b(?:,%(w)b(?=")|(?=\})))*+'
+    rb'(?>(?:%(key)b%(scalar)b%(w)b(?:,%(w)b(?=")|(?=\})))*)'
     rb"(?:\}|%(key)b[{\[])" % {b"w": _W, b"key": _KEY, b"scalar": _SCALAR}
 )
 """Over the members of an object to the first bracket: its end, or the beginning of a member's value."""
 to_bracket_in_array = _matcher(
     rb"(?:(?<=\[)%(w)b|(?<!\[)%(w)b(?:,%(w)b(?!\])|(?=\])))"
-    rb"(?:%(scalar)b%(w)b(?:,%(w)b(?!\])|(?=\])))*+"
+    rb"(?>(?:%(scalar)b%(w)b(?:,%(w)b(?!\])|(?=\])))*)"
     rb"[\]{\[]" % {b"w": _W, b"scalar": _SCALAR}
 )
 """Over the elements of an array to the first bracket: its end, or the beginning of an element."""
@@ -63,20 +63,22 @@ to_bracket_in_array = _matcher(
 
 def behind_members(text: bytes, at: int) -> int:
     """Return where the first member begins that is not followed by a comma, or has no scalar value."""
-    return _matcher_anywhere(_W + rb"(?:%b)*+" % (_KEY + _SCALAR + _W + rb"," + _W))(text, at).end()
+    return _matcher_anywhere(_W + rb"(?>(?:%b)*)" % (_KEY + _SCALAR + _W + rb"," + _W))(
+        text, at
+    ).end()
 
 
 def behind_elements(text: bytes, at: int) -> int:
     """Return where the first element begins that is not followed by a comma, or is no scalar."""
-    return _matcher_anywhere(_W + rb"(?:%b)*+" % (_SCALAR + _W + rb"," + _W))(text, at).end()
+    return _matcher_anywhere(_W + rb"(?>(?:%b)*)" % (_SCALAR + _W + rb"," + _W))(text, at).end()
 
 
 def may_go_on(text: bytes, at: int) -> bool:
     """Tell whether *text* ends inside the number or word that begins at *at*, or inside an escape, or before it."""
     pattern = (
-        rb"-?+(?:(?:0|[1-9][0-9]*+)(?:\.[0-9]*+)?+(?:[eE][-+]?+[0-9]*+)?+)?+"
-        rb"|t(?:r(?:ue?+)?+)?+|f(?:a(?:l(?:se?+)?+)?+)?+|n(?:u(?:ll?+)?+)?+"
-        rb"|\\(?:u[0-9a-fA-F]{0,3}+)?+"
+        rb"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?(?:[eE][-+]?[0-9]*)?)?"
+        rb"|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?"
+        rb"|\\(?:u[0-9a-fA-F]{0,3})?"
     )
     return re.compile(pattern).fullmatch(text, at) is not None
 

@@ -111,8 +111,8 @@ def _quotes(piece: Text) -> int:
 
 # Brackets and keys
 
-_BRACKETS = re.compile(rb'[\[{]|([\]}])|"[^"\\]*+(?:\\.?[^"\\]*+)*+"?', re.DOTALL)
-_MARKS = re.compile(rb'[\[\]{},]|"([^"\\]*+(?:\\.?[^"\\]*+)*+)"?([ \t\r\n]*+:)?', re.DOTALL)
+_BRACKETS = re.compile(rb'[\[{]|([\]}])|"[^"\\]*+(?>(?:\\.?[^"\\]*+)*)"?', re.DOTALL)
+_MARKS = re.compile(rb'[\[\]{},]|"([^"\\]*+(?>(?:\\.?[^"\\]*+)*))"?([ \t\r\n]*+:)?', re.DOTALL)
 
 
 def too_deep_at(text: Text, limit: int) -> int | None:
@@ -130,7 +130,7 @@ def too_deep_at(text: Text, limit: int) -> int | None:
 
 def find_outside_strings(text: Text, word: bytes) -> int:
     """Return where *word*, which has no quote, first stands outside the strings of *text*; -1 if it does not."""
-    pattern = rb'(%b)|"[^"\\]*+(?:\\.?[^"\\]*+)*+"?' % re.escape(word)
+    pattern = rb'(%b)|"[^"\\]*+(?>(?:\\.?[^"\\]*+)*)"?' % re.escape(word)
     for found in re.finditer(pattern, text, re.DOTALL):
         if found[1]:
             return found.start()

@@ -131,7 +131,10 @@ class _Scanner(Cursor):
         if not follows:
             return False
         if follows not in _VALUE_STARTS or self.text.find(b"\n", before, self.at) < 0:
-            self.refuse("the end of the input", TRAILING)
+            try:
+                self.refuse("the end of the input", TRAILING)
+            except HeadEnds:
+                return False  # the head ends in it, so reading will tell
         return True
 
     def lines(self) -> None:

@@ -42,8 +42,8 @@ def _first_root_comma(masked: bytes) -> int | None:
     outside = b"".join(pieces[begins_inside::2])
     depth = sum(map(outside.count, (b"}", b"]"))) - sum(map(outside.count, (b"{", b"[")))
     at = len(pieces[0]) + 1 if begins_inside else 0
-    to_bracket = re.compile(rb'(?:[^"{}\[\]]++|"[^"]*+")*+').match
-    to_mark = re.compile(rb'(?:[^"{}\[\],]++|"[^"]*+")*+').match
+    to_bracket = re.compile(rb'(?>(?:[^"{}\[\]]++|"[^"]*+")*)').match
+    to_mark = re.compile(rb'(?>(?:[^"{}\[\],]++|"[^"]*+")*)').match
     while depth > 0:
         found = (to_mark if depth == 1 else to_bracket)(masked, at)
         at = found.end() if found else at

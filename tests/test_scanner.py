@@ -334,6 +334,14 @@ class TestCut:
         assert [{"a": largest}] == scan(b'{"a":' + b"9" * 5000 + b"}").records
 
 
+class TestHeadEndsBehindValue:
+    def test_number(self) -> None:
+        """A head that ends inside what follows a whole value is no error: more of the input will tell."""
+        found = scan(b"{}0", everything=False)
+
+        assert ("object", [{}]) == (found.container, found.records)
+
+
 class TestRefused:
     @pytest.mark.parametrize(
         ("text", "message"),
