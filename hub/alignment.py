@@ -8,14 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from operator import attrgetter
-from typing import Any, NamedTuple
-
-import attrs
+from typing import NamedTuple
 
 from hub.json import canonical
 from hub.residuals import equal
-from hub.storyline.model import Env, Prompt, Response, Storyline, ToolCall, Turn
+from hub.storyline.model import Env, Storyline, ToolCall, Turn
 
 MAX_BLOCK = 4_000_000
 """Product of the lengths of two lists of turns above which they are one block."""
@@ -87,8 +84,8 @@ def _attempt(storyline: Storyline) -> tuple[str, str] | None:
 # Turns
 
 
-def align(first: Sequence[Turn], second: Sequence[Turn]) -> Iterator[tuple[int | None, int | None]]:
-    """Yield index pairs of the turns that belong together, with None for a turn without a partner: carrier.md 5.
+def align(first: Sequence[Turn], second: Sequence[Turn]) -> list[tuple[int | None, int | None]]:
+    """Return index pairs of the turns that belong together, with None for a turn without a partner: carrier.md 5.
 
     A turn's key is its call ids and its message. Common keys at the head and at the tail are pairs; of each block that
     differs between them, as many turns as both sides have, in order.
@@ -100,14 +97,15 @@ def align(first: Sequence[Turn], second: Sequence[Turn]) -> Iterator[tuple[int |
     tail = 0
     while tail < shorter - head and _is_alike(first[-1 - tail], second[-1 - tail]):
         tail += 1
-    yield from ((index, index) for index in range(head))
+    pairs: list[tuple[int | None, int | None]] = [(index, index) for index in range(head)]
     ends = len(first) - tail, len(second) - tail
     for a, b, c, d in _blocks(first[head : ends[0]], second[head : ends[1]]):
         paired = min(b - a, d - c)
-        yield from ((head + a + n, head + c + n) for n in range(paired))
-        yield from ((head + n, None) for n in range(a + paired, b))
-        yield from ((None, head + n) for n in range(c + paired, d))
-    yield from ((ends[0] + n, ends[1] + n) for n in range(tail))
+        pairs.extend((head + a + n, head + c + n) for n in range(paired))
+        pairs.extend((head + n, None) for n in range(a + paired, b))
+        pairs.extend((None, head + n) for n in range(c + paired, d))
+    pairs.extend((ends[0] + n, ends[1] + n) for n in range(tail))
+    return pairs
 
 
 def _blocks(first: Sequence[Turn], second: Sequence[Turn]) -> Iterator[tuple[int, int, int, int]]:
@@ -123,9 +121,10 @@ def _blocks(first: Sequence[Turn], second: Sequence[Turn]) -> Iterator[tuple[int
 
 def _is_alike(one: Turn, other: Turn) -> bool:
     """Tell whether two turns have one key, without making it where the messages are equal."""
-    if _call_ids(one) != _call_ids(other):
+    if (one.tool_calls or other.tool_calls) and _call_ids(one) != _call_ids(other):
         return False
-    return equal(one.message, other.message) or _key(one) == _key(other)
+    same = one.message is other.message or equal(one.message, other.message)
+    return same or _key(one) == _key(other)
 
 
 def _key(turn: Turn) -> tuple[tuple[str, ...], str]:
@@ -139,24 +138,52 @@ def _call_ids(turn: Turn) -> tuple[str, ...]:
     return tuple([call.tool_call_id for call in calls]) if calls else ()
 
 
-# Equality
-
-_MEMBERS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
-    model: attrgetter(*(attribute.name for attribute in attrs.fields(model)))
-    for model in (Turn, ToolCall, Response, Env, Prompt)
-}
+# Equality, field by field and by identity first: what a plugin passes on costs nothing.
 
 
-def is_same(one: Any, other: Any) -> bool:
-    """Tell whether two turns, or values in them, have the same wire JSON; compared by identity first."""
-    if one is other:
-        return True
-    kind = type(one)
-    if kind is not type(other):
-        return False
-    members = _MEMBERS.get(kind)
-    if members is not None:
-        return all(map(is_same, members(one), members(other)))
-    if kind is list and one and type(one[0]) is ToolCall:
-        return len(one) == len(other) and all(map(is_same, one, other))
-    return equal(one, other)
+def is_same(one: Turn, other: Turn) -> bool:
+    """Tell whether two turns are equal, `1` and `1.0` apart."""
+    return (
+        one.turn_id == other.turn_id
+        and one.source == other.source
+        and (one.message is other.message or equal(one.message, other.message))
+        and one.kind == other.kind
+        and (one.timestamp is other.timestamp or equal(one.timestamp, other.timestamp))
+        and one.reasoning_content == other.reasoning_content
+        and equal(one.reasoning_effort, other.reasoning_effort)
+        and _are_same_calls(one.tool_calls, other.tool_calls)
+        and equal(one.observation, other.observation)
+        and equal(one.metrics, other.metrics)
+        and one.model_name == other.model_name
+        and one.llm_call_count == other.llm_call_count
+        and one.is_copied_context == other.is_copied_context
+        and one.latency_ms == other.latency_ms
+        and one.ttft_ms == other.ttft_ms
+        and (one.extra is other.extra or equal(one.extra, other.extra))
+        and (one.env is other.env or _is_same_env(one.env, other.env))
+        and one.prompt == other.prompt
+        and (one.finished_at is other.finished_at or equal(one.finished_at, other.finished_at))
+    )
+
+
+def _are_same_calls(first: list[ToolCall] | None, second: list[ToolCall] | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return len(first) == len(second) and all(map(_is_same_call, first, second))
+
+
+def _is_same_call(one: ToolCall, other: ToolCall) -> bool:
+    return (
+        one.tool_call_id == other.tool_call_id
+        and one.function_name == other.function_name
+        and (one.arguments is other.arguments or equal(one.arguments, other.arguments))
+        and (one.result is other.result or equal(one.result, other.result))
+        and one.duration_ms == other.duration_ms
+        and (one.extra is other.extra or equal(one.extra, other.extra))
+        and one.kind == other.kind
+        and one.response == other.response
+    )
+
+
+def _is_same_env(one: Env | None, other: Env | None) -> bool:
+    return one == other and equal(one and one.state, other and other.state)

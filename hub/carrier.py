@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 
+from blake3 import blake3
+
 from hub.errors import Json, Rule
 from hub.json import canonical
 
@@ -48,6 +50,9 @@ def turn_index(key: Json) -> int | None:
 
 def digest(element: Json) -> str:
     """Return the digest of an element, 32 hex digits: carrier.md 4.2."""
-    from blake3 import blake3
+    return digest_of_spelling(canonical(element))
 
-    return blake3(canonical(element)).hexdigest()[:32]
+
+def digest_of_spelling(spelling: bytes) -> str:
+    """Return the digest of the element whose canonical JSON is *spelling*."""
+    return blake3(spelling).hexdigest()[:32]

@@ -5,12 +5,12 @@ Long strings that the plain element has are not stored again: the patch copies t
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hub import pointer as pointers
 from hub.errors import MISSING, Json
+from hub.json import canonical
 from hub.patch import MAX_OPERATIONS, MAX_TOKENS, Budget, Operation
 from hub.residuals import equal
 
@@ -19,16 +19,24 @@ LONG = 128
 
 
 def difference(
-    plain: dict[str, Json], intended: dict[str, Json], budget: Budget
+    plain: dict[str, Json],
+    intended: dict[str, Json],
+    budget: Budget,
+    *,
+    spelling: bytes | None = None,
 ) -> list[Operation]:
     """Return the operations that make *intended* of *plain*; empty when they are equal.
 
-    What they copy is taken from *budget*.
+    What they copy is taken from *budget*. *spelling* is the canonical JSON of *plain*, where that is at hand: it tells
+    quickly which texts are not in there.
     """
     operations: list[Operation] = []
     _compare_objects(plain, intended, "", operations)
     if len(operations) <= MAX_OPERATIONS:
-        operations = _share(plain, intended, operations, budget)
+        places = _places(intended, operations)
+        if places:
+            homes = _homes(plain, places, canonical(plain) if spelling is None else spelling)
+            operations = _share(operations, places, homes, budget)
         if len(operations) <= MAX_OPERATIONS:
             return operations
     return list(_by_member(plain, intended))
@@ -50,84 +58,98 @@ def _by_member(plain: dict[str, Json], intended: dict[str, Json]) -> Iterator[Op
                 }
 
 
-# Comparing: carrier.md 4.3. Two frames a level, and no more levels than a pointer may have tokens.
+# Comparing: carrier.md 4.3. Two frames a level, and no more levels than a pointer may have tokens. Each function adds
+# what differs at a path to the operations, and returns a number of leaves that the second value has at least.
 
 
-def _compare_objects(
-    before: dict[str, Json], after: dict[str, Json], path: str, operations: list[Operation]
-) -> None:
-    keys = [key for key, value in after.items() if before.get(key, MISSING) is not value]
-    if not before.keys() <= after.keys():
-        keys.extend(before.keys() - after.keys())
-    keys.sort()
-    for key in keys:
-        at = f"{path}/{pointers.escape(key)}"
-        if key not in after:
-            operations.append({"op": "remove", "path": at})
-        elif key not in before:
-            operations.append({"op": "add", "path": at, "value": after[key]})
-        else:
-            _compare(before[key], after[key], at, operations)
-
-
-def _compare_arrays(
-    before: list[Json], after: list[Json], path: str, operations: list[Operation]
-) -> None:
-    both = min(len(before), len(after))
-    for index in range(both):
-        if before[index] is not after[index]:
-            _compare(before[index], after[index], f"{path}/{index}", operations)
-    operations.extend(
-        {"op": "remove", "path": f"{path}/{index}"}
-        for index in range(len(before) - 1, both - 1, -1)
-    )
-    operations.extend(
-        {"op": "add", "path": f"{path}/{index}", "value": after[index]}
-        for index in range(both, len(after))
-    )
-
-
-def _compare(before: Json, after: Json, path: str, operations: list[Operation]) -> None:
-    """Add what differs at *path* to *operations*."""
+def _compare(before: Json, after: Json, path: str, operations: list[Operation]) -> int:
     kind = type(before)
     if kind is type(after):
         if kind is not dict and kind is not list:
             if before == after:
-                return
+                return 1
         elif path.count("/") >= MAX_TOKENS:
             if equal(before, after):
-                return
-        elif kind is list or not _is_replaced_whole(before, after):
+                return 1
+        elif kind is list or not _are_strangers(before, after):
             start = len(operations)
             compare = _compare_objects if kind is dict else _compare_arrays
-            compare(before, after, path, operations)
+            leaves = compare(before, after, path, operations)
             number = len(operations) - start
-            if number and _has_at_most(number, after):
+            if number and leaves <= number and _has_at_most(number, after):
                 operations[start:] = [{"op": "replace", "path": path, "value": after}]
-            return
+            return leaves
     operations.append({"op": "replace", "path": path, "value": after})
+    return 1
 
 
-def _is_replaced_whole(before: dict[str, Json], after: dict[str, Json]) -> bool:
-    """Tell whether the keys alone say that *after* has no more leaves than there would be operations."""
-    one_sided = len(before.keys() ^ after.keys())
-    return bool(one_sided) and _has_at_most(one_sided, after)
+def _compare_objects(
+    before: dict[str, Json], after: dict[str, Json], path: str, operations: list[Operation]
+) -> int:
+    leaves = len(after)
+    differing = [
+        (key, old, new)
+        for key, new in after.items()
+        if (old := before.get(key, MISSING)) is not new
+    ]
+    if not before.keys() <= after.keys():
+        differing.extend([(key, before[key], MISSING) for key in before.keys() - after.keys()])
+    if len(differing) > 1:
+        differing.sort()  # by key, of which none is there twice
+    for key, old, new in differing:
+        at = f"{path}/{key if key.isidentifier() else pointers.escape(key)}"
+        if old is MISSING:
+            operations.append({"op": "add", "path": at, "value": new})
+        elif new is MISSING:
+            operations.append({"op": "remove", "path": at})
+        else:
+            leaves += _compare(old, new, at, operations) - 1
+    return leaves
+
+
+def _compare_arrays(
+    before: list[Json], after: list[Json], path: str, operations: list[Operation]
+) -> int:
+    leaves = len(after)
+    both = min(len(before), leaves)
+    for index in range(both):
+        if before[index] is not after[index]:
+            leaves += _compare(before[index], after[index], f"{path}/{index}", operations) - 1
+    if len(before) > both:
+        operations.extend(
+            {"op": "remove", "path": f"{path}/{index}"}
+            for index in range(len(before) - 1, both - 1, -1)
+        )
+    elif len(after) > both:
+        operations.extend(
+            {"op": "add", "path": f"{path}/{index}", "value": value}
+            for index, value in enumerate(after[both:], start=both)
+        )
+    return leaves
+
+
+def _are_strangers(before: dict[str, Json], after: dict[str, Json]) -> bool:
+    """Tell whether two objects have no key in common, and *after* no more leaves than there would be operations."""
+    if not before.keys().isdisjoint(after):
+        return False
+    number = len(before) + len(after)
+    return number > 0 and _has_at_most(number, after)
 
 
 def _has_at_most(number: int, value: Json) -> bool:
-    """Tell whether *value*, an object or array, has at most *number* leaves: scalars and empty containers."""
-    if len(value) > number:
-        return False
+    """Tell whether *value*, an object or array, has at most *number* (1 or more) leaves: scalars, empty containers."""
     todo = [value]
     for one in todo:  # grows on the way
-        kind = type(one)
-        if one and (kind is dict or kind is list):
-            todo.extend(one.values() if kind is dict else one)
-        else:
-            number -= 1
-            if number < 0:
-                return False
+        members = one.values() if type(one) is dict else one
+        inner = [member for member in members if type(member) in _CONTAINERS and member]
+        number -= len(one) - len(inner)
+        if number < 0:
+            return False
+        todo.extend(inner)
     return True
+
+
+_CONTAINERS = (dict, list)
 
 
 # Long strings: carrier.md 4.4
@@ -148,16 +170,9 @@ _Places = dict[str, list[_Place]]
 
 
 def _share(
-    plain: dict[str, Json],
-    intended: dict[str, Json],
-    operations: list[Operation],
-    budget: Budget,
+    operations: list[Operation], places: _Places, homes: dict[str, str], budget: Budget
 ) -> list[Operation]:
     """Return *operations* with every long string copied that is there already."""
-    places = _places(intended, operations)
-    if not places:
-        return operations
-    homes = _homes(plain, places)
     targets: _Places = {}
     for text, found in places.items():
         wanted = found if text in homes else found[1:]
@@ -176,24 +191,28 @@ def _places(intended: dict[str, Json], operations: Sequence[Operation]) -> _Plac
     places: _Places = {}
     for number, operation in enumerate(operations):
         value: Json = operation.get("value")
-        kind = type(value)
-        if kind is str and len(value) >= LONG:
-            in_array = _is_element(intended, operation["path"])
-            places.setdefault(value, []).append(_Place(operation["path"], in_array, number))
-        elif (kind is dict or kind is list) and _has_long_string(value):
+        if type(value) is str:
+            if len(value) >= LONG:
+                in_array = _is_element(intended, operation["path"])
+                places.setdefault(value, []).append(_Place(operation["path"], in_array, number))
+        elif type(value) in _CONTAINERS and _has_long_text(value):
             for text, pointer, in_array in _long_strings(value, operation["path"]):
                 places.setdefault(text, []).append(_Place(pointer, in_array, number))
     return places
 
 
-def _homes(plain: dict[str, Json], places: _Places) -> dict[str, str]:
+def _homes(plain: dict[str, Json], places: _Places, spelling: bytes) -> dict[str, str]:
     """Return the first place in *plain* of each text that is there."""
     homes: dict[str, str] = {}
-    if _has_long_string(plain, set(map(len, places))):
+    if any(canonical(text[:_ENOUGH])[1:-1] in spelling for text in places):
         for text, pointer, _ in _long_strings(plain, ""):
             if text in places:
                 homes.setdefault(text, pointer)
     return homes
+
+
+_ENOUGH = 64
+"""Characters by which a text is looked for: few are found faster."""
 
 
 def _is_element(intended: Json, path: str) -> bool:
@@ -201,42 +220,41 @@ def _is_element(intended: Json, path: str) -> bool:
     return isinstance(pointers.get(intended, pointers.split(path)[:-1]), list)
 
 
-_ANY_LENGTH = range(LONG, sys.maxsize)
-
-
-def _has_long_string(value: Json, lengths: Container[int] = _ANY_LENGTH) -> bool:
-    """Tell whether *value*, an object or array, has a string of one of *lengths*, at any depth."""
+def _has_long_text(value: Json) -> bool:
+    """Tell whether *value*, an object or array, has a long string at any depth."""
     todo = [value]
     for one in todo:  # grows on the way
         for member in one.values() if type(one) is dict else one:
             kind = type(member)
             if kind is str:
-                if len(member) in lengths:
+                if len(member) >= LONG:
                     return True
             elif kind is dict or kind is list:
                 todo.append(member)
     return False
 
 
-def _long_strings(value: Json, pointer: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield each long string of *value* with its pointer, and whether it is in an array, as far as pointers may go.
+def _long_strings(value: Json, pointer: str) -> list[tuple[str, str, bool]]:
+    """Return each long string of *value*, an object or array, with its pointer, and whether it is in an array.
 
-    In document order, keys sorted.
+    In document order, keys sorted, and as far as pointers may go.
     """
-    todo = [(value, pointer, False)]
-    while todo:
-        value, pointer, in_array = todo.pop()
-        if type(value) is str:
-            yield value, pointer, in_array
-        elif pointer.count("/") < MAX_TOKENS:
-            is_array = type(value) is list
-            members = enumerate(value) if is_array else sorted(value.items())
-            inner = [
-                (member, f"{pointer}/{pointers.escape(key)}", is_array)
-                for key, member in members
-                if type(member) in (dict, list) or (type(member) is str and len(member) >= LONG)
-            ]
-            todo.extend(reversed(inner))
+    found: list[tuple[str, str, bool]] = []
+    _find_long_strings(value, pointer, found)
+    return found
+
+
+def _find_long_strings(value: Json, pointer: str, found: list[tuple[str, str, bool]]) -> None:
+    if pointer.count("/") >= MAX_TOKENS:
+        return
+    is_array = type(value) is list
+    for key in range(len(value)) if is_array else sorted(value):
+        member = value[key]
+        if type(member) is str:
+            if len(member) >= LONG:
+                found.append((member, f"{pointer}/{pointers.escape(key)}", is_array))
+        elif type(member) in _CONTAINERS:
+            _find_long_strings(member, f"{pointer}/{pointers.escape(key)}", found)
 
 
 def _copies(

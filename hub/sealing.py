@@ -10,12 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from hub.alignment import align, is_same, match
-from hub.carrier import MATCH, MAX_ENTRIES, ROOT, SOURCE, digest, turn_key
+from hub.carrier import (
+    MATCH,
+    MAX_ENTRIES,
+    ROOT,
+    SOURCE,
+    digest,
+    digest_of_spelling,
+    turn_key,
+)
 from hub.codec import root_to_wire, turn_to_wire
 from hub.difference import difference
 from hub.envelope import RESERVED, Sources, envelope, make_room, nodes, put
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import FormatInfo
+from hub.json import canonical
 from hub.patch import Budget, Operation
 from hub.storyline.model import Residuals, Storyline, Turn
 from hub.writing import WriteOptions
@@ -109,18 +118,27 @@ def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
             removed.append(before)
         if after is not None:
             added.append(after)
-    root = root_to_wire(plain)
-    patch = difference(root, root_to_wire(intended), budget)
-    patch.extend(_moved_turns(plain, removed, intended, added))
-    return {ROOT: {"digest": digest(root), "patch": patch}, **turns} if patch else turns
+    moves = list(_moved_turns(plain, removed, intended, added))
+    root = _entry(root_to_wire(plain), root_to_wire(intended), budget, moves)
+    return turns if root is None else {ROOT: root, **turns}
 
 
 def _turn_entry(plain: Turn, intended: Turn, budget: Budget) -> Json | None:
     if is_same(plain, intended):
         return None
-    before = turn_to_wire(plain)
-    patch = difference(before, turn_to_wire(intended), budget)
-    return {"digest": digest(before), "patch": patch} if patch else None
+    return _entry(turn_to_wire(plain), turn_to_wire(intended), budget)
+
+
+def _entry(
+    plain: dict[str, Json],
+    intended: dict[str, Json],
+    budget: Budget,
+    moves: Sequence[Operation] = (),
+) -> Json | None:
+    """Return the entry that makes *intended* of *plain*, with the *moves* of whole turns; None if there is none."""
+    spelling = canonical(plain)
+    patch = [*difference(plain, intended, budget, spelling=spelling), *moves]
+    return {"digest": digest_of_spelling(spelling), "patch": patch} if patch else None
 
 
 def _moved_turns(
