@@ -44,19 +44,17 @@ def without_mark(extra: dict[str, Json]) -> dict[str, Json]:
 
 def is_foldable(step: Step) -> bool:
     """Tell whether an environment step holds only what can be folded, and anything of it."""
+    if step["tool_calls"] or step["reasoning"] is not None:
+        return False
     observation = step["observation"]
+    if observation is None:
+        return step["message"] is not None
+    results = observation["results"]
     return (
-        not step["tool_calls"]
-        and step["reasoning"] is None
-        and (
-            step["message"] is not None
-            or (
-                observation is not None
-                and (
-                    observation["error"] is not None or any(map(_is_there, observation["results"]))
-                )
-            )
-        )
+        (bool(results) and results[0] is not None)
+        or step["message"] is not None
+        or observation["error"] is not None
+        or any(map(_is_there, results))
     )
 
 

@@ -44,6 +44,7 @@ def word(text: str) -> str:
 
 _CACHE_READS = ("cache_read_tokens", "cached_tokens", "cache_read_input_tokens")
 _CACHE_WRITES = ("cache_creation_tokens", "cache_creation_input_tokens")
+_CACHE_NAMES = frozenset({*_CACHE_READS, *_CACHE_WRITES, "prompt_tokens_details", "extra"})
 _OUTPUTS = ("output_tokens", "completion_tokens", "completion_tokens_len")
 _DURATIONS = ("latency_ms", "duration_ms", "llm_infer_ms", "total_latency_ms", "elapsed_ms")
 
@@ -52,7 +53,11 @@ def read_metrics(metrics: StepMetrics) -> Json:
     """The metrics with ALE's names, nulls left out."""
     if None not in metrics.values():
         return metrics
-    return {key: value for key, value in metrics.items() if value is not None}
+    kept = {**metrics}
+    for key, value in metrics.items():
+        if value is None:
+            del kept[key]
+    return kept
 
 
 def write_metrics(turn: Turn) -> StepMetrics | None:
@@ -62,14 +67,19 @@ def write_metrics(turn: Turn) -> StepMetrics | None:
         if turn.latency_ms is None:
             return None
         metrics = {}
-    reads = _count(metrics, _CACHE_READS, ("prompt_tokens_details", "cached_tokens"))
-    writes = _count(metrics, _CACHE_WRITES, ("extra", "cache_creation_tokens"))
+    reads = writes = None
+    if not metrics.keys().isdisjoint(_CACHE_NAMES):
+        reads = _count(metrics, _CACHE_READS, ("prompt_tokens_details", "cached_tokens"))
+        writes = _count(metrics, _CACHE_WRITES, ("extra", "cache_creation_tokens"))
+    cost = metrics.get("cost_usd")
+    if type(cost) is not float:
+        cost = first_number((cost, metrics.get("cost")))
     return {
         "input_tokens": _input_tokens(metrics, reads or 0, writes or 0),
         "output_tokens": _count(metrics, _OUTPUTS),
         "cache_read_tokens": reads,
         "cache_creation_tokens": writes,
-        "cost_usd": first_number((metrics.get("cost_usd"), metrics.get("cost"))),
+        "cost_usd": cost,
         "duration_ms": _duration(metrics) if turn.latency_ms is None else turn.latency_ms,
     }
 
