@@ -23,7 +23,8 @@ from hub import (
     pointer,
 )
 from hub_actf import rules
-from hub_actf.model import RECORD, ParsedTask
+from hub_actf.effective import ParsedTask
+from hub_actf.model import RECORD
 from hub_actf.parsing import parse_record
 
 TASK = "task.json"

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from hub import Storyline
-from hub_actf.model import SOURCE, is_blank
+from hub_actf.model import SOURCE
 from hub_actf.records import is_from_record
+from hub_actf.values import is_blank
 
 
 class Group:

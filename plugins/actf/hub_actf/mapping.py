@@ -24,10 +24,18 @@ from hub import (
     pointer,
 )
 from hub_actf import records, rules
+from hub_actf.effective import ParsedTask
 from hub_actf.grouping import Group, groups
-from hub_actf.model import (
-    SOURCE,
-    ParsedTask,
+from hub_actf.model import SOURCE
+from hub_actf.openclaw import run_from_events
+from hub_actf.restoring import native_residuals, put_back
+from hub_actf.trajectory import (
+    Run,
+    record_trajectory_from_storyline,
+    run_from_trajectory,
+    trajectory_from_storyline,
+)
+from hub_actf.values import (
     budget,
     final_metrics,
     first_of_type,
@@ -36,14 +44,6 @@ from hub_actf.model import (
     outcome,
     text,
     unless_empty,
-)
-from hub_actf.openclaw import run_from_events
-from hub_actf.restoring import native_residuals, put_back
-from hub_actf.trajectory import (
-    Run,
-    record_trajectory_from_storyline,
-    run_from_trajectory,
-    trajectory_from_storyline,
 )
 
 PROMOTED = ("task_correct", "correct", "status", "score", "max_score")

@@ -6,7 +6,8 @@ Source: actf.md 5.2, 5.5 and 6.3.
 from __future__ import annotations
 
 from hub import Json, Turn, completion_tokens, is_integer, prompt_tokens
-from hub_actf.model import METRICS, NUMERIC_METRICS, is_number
+from hub_actf.model import METRICS, NUMERIC_METRICS
+from hub_actf.values import is_number
 
 
 def metrics_from_metric(metric: Json) -> Json:

@@ -10,8 +10,9 @@ from typing import Any
 
 from hub import Document, Env, Json, Response, ToolCall, Turn, is_integer, unique_call_ids
 from hub_actf import rules
-from hub_actf.model import VERSION, of_type
+from hub_actf.model import VERSION
 from hub_actf.trajectory import Run
+from hub_actf.values import of_type
 
 ROLES = ("user", "assistant", "toolResult")
 

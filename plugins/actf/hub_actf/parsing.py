@@ -15,19 +15,9 @@ from typing import Any
 
 from hub import Document, Json, Problem, Record, Shape, is_timestamp, pointer
 from hub_actf import records, rules
-from hub_actf.model import (
-    ASSISTANT_CONTENT,
-    METRIC,
-    RECORD,
-    RFC,
-    TOOL,
-    ParsedTask,
-    Step,
-    Steps,
-    Tool,
-    is_blank,
-    listed_calls,
-)
+from hub_actf.effective import ParsedTask, Steps, listed_calls
+from hub_actf.model import ASSISTANT_CONTENT, METRIC, RECORD, RFC, TOOL, Step, Tool
+from hub_actf.values import is_blank
 
 TIMES = ("started_at", "finished_at")
 

@@ -12,7 +12,7 @@ from hub import Detection, FormatInfo, Json, Rule, Sample, hookimpl
 
 if TYPE_CHECKING:
     from hub import Document, Source, Storyline, WriteOptions
-    from hub_actf.model import ParsedTask
+    from hub_actf.effective import ParsedTask
 
 
 @hookimpl

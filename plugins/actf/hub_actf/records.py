@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from hub import Json, Storyline, TaskResult, pointer
-from hub_actf.model import (
-    SOURCE,
+from hub_actf.model import SOURCE
+from hub_actf.values import (
     attempt_numbers,
     budget,
     is_attempt_number,

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hub import PLACEHOLDER, Json, Storyline, Turn, is_derived, pointer, restore
 from hub_actf.grouping import Group
-from hub_actf.model import SOURCE, budget, final_metrics, first_of_type, is_blank, is_empty, outcome
+from hub_actf.model import SOURCE
 from hub_actf.rules import CALLS
 from hub_actf.tools import COMMAND_EXECUTION
+from hub_actf.values import budget, final_metrics, first_of_type, is_blank, is_empty, outcome
 
 _MEMBER_OF_TOOL = re.compile(
     rf"(?P<step>/attempts/[^/]*/trajectory/steps/\d+)/(?P<place>tools|{CALLS})/(?P<rest>\d+/[^/]*)",

@@ -12,23 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from hub import MISSING, Json, Problem, Rule, compact, equal, is_integer, pointer, show
-from hub_actf.model import (
-    NUMERIC_METRICS,
-    STATUSES,
-    VERSION,
-    Step,
-    Steps,
-    Tool,
-    attempt_numbers,
-    calls_in,
-    is_attempt_number,
-    is_blank,
-    is_number,
-    reference,
-    reference_key,
-    tool_name,
-    tools_in,
-)
+from hub_actf.effective import Steps, calls_in, reference, reference_key, tool_name, tools_in
+from hub_actf.model import NUMERIC_METRICS, STATUSES, VERSION, Step, Tool
+from hub_actf.values import attempt_numbers, is_attempt_number, is_blank, is_number
 
 OBJECT = Rule("actf.object", "fatal", "an object", "")
 TASK_ID = Rule("actf.task-id", "fatal", "a non-blank string", "")

@@ -23,18 +23,9 @@ from hub import (
     unique_call_ids,
     utc_text,
 )
+from hub_actf.effective import ParsedTask, Steps, listed_calls, reference, tools_in, usable_id
 from hub_actf.metrics import metric_from_metrics, metrics_from_metric, milliseconds
-from hub_actf.model import (
-    ParsedTask,
-    Steps,
-    Tool,
-    is_blank,
-    listed_calls,
-    reference,
-    text,
-    tools_in,
-    usable_id,
-)
+from hub_actf.model import Tool
 from hub_actf.prompts import pair_from_prompt
 from hub_actf.rules import CALLS
 from hub_actf.tools import (
@@ -50,6 +41,7 @@ from hub_actf.tools import (
     unheld_members,
     was_paired_by_position,
 )
+from hub_actf.values import is_blank, text
 
 FILLER_TIME = "1970-01-01 00:00:00+00:00"
 """Stands where ACTF demands a time and none is known: storyline.md 6.5."""

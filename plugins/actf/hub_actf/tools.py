@@ -9,7 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType
 
 from hub import MISSING, PLACEHOLDER, Json, Response, ToolCall, equal, is_integer
-from hub_actf.model import Tool, reference, reference_key, tool_name
+from hub_actf.effective import reference, reference_key, tool_name
+from hub_actf.model import Tool
 
 COMMAND_EXECUTION = "command_execution"
 NOTHING: Mapping[str, Json] = {}

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from hub import Env, Json, Prompt, Storyline, Turn
-from hub_actf.model import VERSION, ParsedTask, Steps, text
+from hub_actf.effective import ParsedTask, Steps
+from hub_actf.model import VERSION
 from hub_actf.prompts import prompts_from_pairs
 from hub_actf.steps import FILLER_TIME, StepReader, StepWriter, time_text
+from hub_actf.values import text
 
 
 class Run(NamedTuple):
