@@ -389,7 +389,7 @@ class TestTools:
 
     def test_lists_that_differ(self) -> None:
         """Of two lists that differ the first is read, the other is a residual, and both come back."""
-        one, other = {"name": "n", "id": "1"}, {"name": "n", "id": "2"}
+        one, other = {"name": "n", "id": "1"}, {"name": "n", "id": "2", "zz": 1}
         value = with_tools(one, tool_calls=[other])
 
         assert [call["tcid"] for call in calls(value)] == ["1"]
@@ -426,6 +426,13 @@ class TestTools:
         assert fields(value) == {f"{S}/tools/0/{key}": member for key, member in left.items()}
         again = {"id": "c1", "name": "n", "input": {"a": 1}, **left}
         assert written_tools(value) == ([again], [again])
+
+    def test_half_a_response(self) -> None:
+        """A status is kept where the exit code is none."""
+        tool = {"id": "c", "name": "n", "input": {}, "status": "s", "exit_code": "x"}
+
+        assert calls(with_tools(tool))[0]["response"] == {"status": "s"}
+        assert written_tools(with_tools(tool)) == ([tool], [tool])
 
     def test_a_command_held_by_the_arguments(self) -> None:
         """`command` beside equal arguments says nothing more."""
@@ -655,6 +662,17 @@ class TestObservations:
         assert fields(value) == {f"{S}/observation/0/source_call_id": seen["source_call_id"]}
         again = written(value)["attempts"]["1"]["trajectory"]["steps"][0]
         assert again["observation"] == [seen]
+
+    @pytest.mark.parametrize("named", ["x", "gone", 5])
+    def test_a_link_that_was_added(self, named: Json) -> None:
+        """A result that was linked to a call of its turn since it was read refers to that call."""
+        value = with_tools({"name": "n", "id": "x", "input": {}}, observation=[{"content": "c"}])
+        (found,) = read(value)
+        found.turns[0].observation["results"][0] = {"content": "c", "source_call_id": named}
+        (again,) = write([found])
+
+        expected = {"content": "c", "tool_use_id": "x"} if named == "x" else {"content": "c"}
+        assert again["attempts"]["1"]["trajectory"]["steps"][0]["observation"] == [expected]
 
 
 class TestMetrics:

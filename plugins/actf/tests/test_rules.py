@@ -558,6 +558,7 @@ class TestRestoring:
             "/task_id",
             "/attempts/1/trajectory/steps/5/v",
             "/attempts/1/trajectory/steps/0/tools/0/v",
+            "/attempts/1/trajectory/steps/5/tools/0/v",
             "/attempts/1/trajectory/steps/x/tools/0/v",
             "/attempts/1/trajectory/steps",
             "/attempts/2/v",
@@ -611,6 +612,14 @@ class TestRestoring:
         assert found["attempts"]["1"]["extra"] == {"e": 1, "v": {"v": 1}}
         assert storyline.extra == {"e": 1}
         assert storyline.turns[0].metrics == M0
+
+    @pytest.mark.parametrize("observation", ["text", {"error": "e"}, {"results": "r"}])
+    def test_an_observation_without_results(self, observation: Json) -> None:
+        """An edited observation that holds no results is left to the carrier."""
+        storyline = self.made()
+        storyline.turns[0].observation = observation
+
+        assert write([storyline]) == [document(written_step())]
 
     def test_conflicts_are_refused(self) -> None:
         """One pointer with two values in one document is refused."""
