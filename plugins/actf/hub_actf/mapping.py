@@ -145,7 +145,7 @@ def root_from_storyline(storyline: Storyline, number: int, *, restored: bool) ->
 def _warn_of_missing_attempts(document: Json, group: Group, options: WriteOptions) -> None:
     """Warn when a restored document says that more attempts were made than it has."""
     tried, number = document.get("attempts_tried"), len(group.attempts)
-    if is_integer(tried) and tried != number:
+    if is_integer(tried) and tried > number:
         rule = rules.ATTEMPTS_TRIED._replace(severity="warning")
         message = f"{number} of {tried} attempts are written"
         place = "/task/result/attempts_tried"

@@ -102,7 +102,10 @@ def unheld_members(tool: Tool, call: ToolCall) -> Mapping[str, Json]:
 
     That is what was not chosen and differs from what was, and what has a wrong type. `null` says nothing.
     """
-    if SELDOM.isdisjoint(tool) and type(tool.get("name")) in (str, NoneType):
+    if SELDOM.isdisjoint(tool):
+        if type(tool.get("name")) in (str, NoneType):
+            return NOTHING
+    elif OTHER_CHOICES.isdisjoint(tool) and _is_held_function(tool["function"], call):
         return NOTHING
     return {
         key: value
@@ -138,6 +141,8 @@ HELD: Mapping[str, Callable[[Json, ToolCall], bool]] = {
 """Whether a call holds what a member of its tool says."""
 
 SELDOM = frozenset(HELD) - {"name"}
+OTHER_CHOICES = frozenset(HELD) - {"function"} | {"input"}
+"""What a tool says besides a function."""
 
 
 # Observation and result: actf.md 5.2, 5.5 and 6.6
