@@ -210,11 +210,16 @@ def write(
     Raises:
         InvalidDocument: a Storyline that is not valid.
         UsageError: as `convert`.
+        ValueError: a float that is infinite or not a number, which is not JSON; the message names its pointer.
     """
     from hub import conversion
+    from hub.codec import to_wire
+    from hub.json import refuse_non_finite
 
     writer = formats[to]
     batch = list(storylines)
+    for storyline in batch:
+        refuse_non_finite(to_wire(storyline))
     run = _Run(formats["storyline"], writer, None, report)
     run.storylines = len(batch)
     run.write(
