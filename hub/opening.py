@@ -74,6 +74,7 @@ class _Opening:
         self._problems = problems
         self._budget = Budget()
         self._digests: dict[str, list[int]] | None = None
+        self._wires: dict[int, _Wire] = {}
         self._taken: set[int] = set()
         """Indices of the plain turns that an entry, or a removal, was made for."""
 
@@ -129,7 +130,7 @@ class _Opening:
             self._warn(STALE, turn_key(at), EDITED)
             return
         try:
-            wire = apply(turn_to_wire(self._plain.turns[index]), entry["patch"], self._budget)
+            wire = apply(self._wire(index), entry["patch"], self._budget)
             if type(wire.get("id")) is not int:
                 raise PatchError("expected a turn with an integer id")
         except PatchError as error:
@@ -139,18 +140,25 @@ class _Opening:
 
     def _find(self, at: int, guard: str) -> int | None:
         """Return the index of the turn with the digest *guard*, and take it: that at *at*, else the only other one."""
-        turns = self._plain.turns
         found = [at]
-        if at >= len(turns) or at in self._taken or digest(turn_to_wire(turns[at])) != guard:
+        is_there = at < len(self._plain.turns) and at not in self._taken
+        if not is_there or digest(self._wire(at)) != guard:
             if self._digests is None:
                 self._digests = {}
-                for index, turn in enumerate(turns):
-                    self._digests.setdefault(digest(turn_to_wire(turn)), []).append(index)
+                for index in range(len(self._plain.turns)):
+                    self._digests.setdefault(digest(self._wire(index)), []).append(index)
             found = [one for one in self._digests.get(guard, ()) if one not in self._taken]
         if len(found) != 1:
             return None
         self._taken.add(found[0])
         return found[0]
+
+    def _wire(self, index: int) -> _Wire:
+        """Return the wire JSON of the plain turn at *index*, made once."""
+        wire = self._wires.get(index)
+        if wire is None:
+            wire = self._wires[index] = turn_to_wire(self._plain.turns[index])
+        return wire
 
     def _all_turns(self, patched: dict[int, _Wire], moves: list[Operation]) -> list[Turn]:
         """Return the turns: patched ones replaced, removed ones gone, added ones in their place."""

@@ -106,9 +106,12 @@ class _Target:
             self._add(tokens, text)
 
     def _tokens(self, path: Json) -> list[str]:
-        if not isinstance(path, str) or not path or not pointers.is_pointer(path):
+        try:
+            tokens = pointers.split(path) if isinstance(path, str) else []
+        except ValueError:
+            tokens = []
+        if not tokens:
             raise PatchError("expected a pointer to something in the element")
-        tokens = pointers.split(path)
         if len(tokens) > MAX_TOKENS:
             raise PatchError(f"expected pointers of at most {MAX_TOKENS} tokens")
         if tokens[0] in self._closed:

@@ -25,7 +25,7 @@ def escape(token: object) -> str:
 
 def unescape(token: str) -> str:
     """Return the key that a pointer's *token* stands for."""
-    return token.replace("~1", "/").replace("~0", "~")
+    return token.replace("~1", "/").replace("~0", "~") if "~" in token else token
 
 
 def join(*tokens: object) -> str:
@@ -35,7 +35,7 @@ def join(*tokens: object) -> str:
 
 def is_pointer(text: str) -> bool:
     """Tell whether *text* is a valid pointer: residuals.md 2, rule 2."""
-    return (text == "" or text[0] == "/") and not _INVALID.search(text)
+    return (text == "" or text[0] == "/") and not ("~" in text and _INVALID.search(text))
 
 
 def split(pointer: str) -> list[str]:
@@ -46,7 +46,8 @@ def split(pointer: str) -> list[str]:
     """
     if not is_pointer(pointer):
         raise ValueError(f"not a JSON Pointer: {pointer!r}")
-    return [unescape(token) for token in pointer.split("/")[1:]]
+    tokens = pointer.split("/")[1:]
+    return [unescape(token) for token in tokens] if "~" in pointer else tokens
 
 
 def is_index(token: str) -> bool:
