@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from hub import equal
+
 from .builders import M0
 
 Json = Any
@@ -62,23 +64,27 @@ def normalise_step(step: Json) -> None:
     step["observation"] = [observation(one) for one in step.get("observation") or []]
     tools, calls = step.get("tools") or [], content.get("tool_calls") or []
     written = [tool(one, step["step_id"], index) for index, one in enumerate(tools or calls)]
-    others = [tool(one, step["step_id"], index) for index, one in enumerate(calls)]
+    differ = tools and calls and not equal(list(map(plain, tools)), list(map(plain, calls)))
     step["tools"] = written
-    content["tool_calls"] = calls if tools and calls and others != written else written
+    content["tool_calls"] = calls if differ else written
+
+
+def plain(value: Json) -> Json:
+    """Return a tool as it is compared: actf.md 3."""
+    return {
+        key: member
+        for key, member in value.items()
+        if key not in ("type", "id") or member not in (None, "")
+    }
 
 
 def observation(value: Json) -> Json:
     """Return an observation; a content that repeats the output is not written."""
     value = {key: member for key, member in value.items() if key != "type" or not is_empty(member)}
     output = value.get("aggregated_output")
-    if output is not None and "content" in value and same(value["content"], output):
+    if output is not None and "content" in value and equal(value["content"], output):
         del value["content"]
     return value
-
-
-def same(one: Json, other: Json) -> bool:
-    """Tell whether two values are equal as JSON."""
-    return type(one) is type(other) and bool(one == other) and repr(one) == repr(other)
 
 
 def tool(value: Json, step_id: int, index: int) -> Json:
