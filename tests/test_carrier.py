@@ -347,6 +347,27 @@ class TestRelay:
 
         assert_same([one], reread(log, *write(log, one)))
 
+    @pytest.mark.parametrize("place", ["msg", "extra", "metrics", "observation"])
+    def test_deep_values_anywhere(self, log: Format, tasks: Format, place: str) -> None:
+        """Wherever they are, and by whatever way."""
+        value: Json = 1
+        for level in range(480):
+            value = [value] if level % 2 else {"k": value}
+        one = storyline({"id": 1, "src": "user", "msg": ""} | {place: value})
+
+        (relayed,) = reread(log, *write(log, one))
+
+        assert_same([one], reread(tasks, *write(tasks, relayed)))
+
+    def test_too_deep_with_the_envelope(self, log: Format) -> None:
+        """A document whose envelope takes it beyond 512 levels is not written (validation.md 9)."""
+        value: Json = 1
+        for _ in range(505):
+            value = [value]
+
+        with pytest.raises(InvalidDocument, match=r"input\.depth"):
+            write(log, storyline(USER, extra=value))
+
 
 class TestResiduals:
     def test_foreign_residuals_travel_beside_the_carrier(self, log: Format) -> None:
