@@ -111,9 +111,7 @@ def document_from_group(group: Group, residuals: Mapping[str, Json]) -> dict[str
         root = records.root_of_record(first, attempts)
     else:
         root = root_from_storyline(first, len(attempts), restored=group.restored)
-    task_id = group.task_id
-    if not group.restored and is_blank(task_id):
-        task_id = PLACEHOLDER
+    task_id = PLACEHOLDER if is_blank(group.task_id) else group.task_id
     return {"task_id": task_id, **root, "attempts": attempts}
 
 

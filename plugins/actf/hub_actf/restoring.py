@@ -35,8 +35,17 @@ def put_back(document: dict[str, Json], group: Group, fields: Mapping[str, Json]
         for place, found in members.items()
         if not _put_into_tools(document, found, fields[place], fields)
     }
-    others = {place: value for place, value in fields.items() if place not in members}
+    unplaced |= {place for place in fields if _IDENTITY(place)}
+    others = {
+        place: value
+        for place, value in fields.items()
+        if place not in members and place not in unplaced
+    }
     return unplaced | restore(document, others, _Fillers(group).give_way).keys()
+
+
+_IDENTITY = re.compile("/task_id|/attempts/[^/]*").fullmatch
+"""What makes a document and its attempts: never a residual that was read, so no residual may change it."""
 
 
 # Below the tool lists: actf.md 6.5
@@ -130,9 +139,12 @@ class _Fillers:
         self.first = next(iter(group.attempts.values()))
 
     def give_way(self, tokens: Sequence[str], written: Json, residual: Json) -> bool:
-        """Tell whether *written*, at *tokens*, is a filler."""
-        del residual
+        """Tell whether *written*, at *tokens*, is a filler, and *residual* one that was read there."""
         match tokens:
+            case ["attempts", _, "trajectory"] if not is_empty(residual):
+                return False
+            case ["attempts", _, "trajectory", "schema_version"] if type(residual) is str:
+                return False
             case ["attempt_plan"]:
                 return bool(written.keys() == {"k"})
             case [key]:

@@ -11,7 +11,7 @@ from hub_actf import plugin
 from hub_actf.rules import RULES
 
 import hub
-from hub import InvalidDocument, Problem, Residuals, Source, Storyline, WriteOptions
+from hub import InvalidDocument, Origin, Problem, Residuals, Source, Storyline, WriteOptions
 from hub.testing import from_wire
 
 from .builders import (
@@ -562,6 +562,7 @@ class TestRestoring:
             "/attempts/1/trajectory/steps/x/tools/0/v",
             "/attempts/1/trajectory/steps",
             "/attempts/2/v",
+            "/attempts/2",
             "/attempts/1",
             "/attempts/1/trajectory/steps/0/step_id/v",
             "",
@@ -591,6 +592,25 @@ class TestRestoring:
             {"v": 1},
         )
         assert options.unplaced_residuals == {}
+
+    @pytest.mark.parametrize(
+        ("place", "value"),
+        [("/task_id", 5), (f"{T}/schema_version", "ACTF_v2"), (T, "x"), (f"{T}/steps", {})],
+    )
+    def test_no_residual_makes_a_document_unreadable(self, place: str, value: Json) -> None:
+        """What was never read as a residual is not put back, though a filler stands there."""
+        storyline = self.made(place)
+        storyline.unknown_fields["actf"].fields[place] = value
+        storyline.run_id, storyline.session_id, storyline.turns = " ", " ", []
+        storyline.unknown_fields["actf"].source_document_id = " "
+        storyline.origin = Origin(format="actf")
+        storyline.started_at = storyline.finished_at = None
+        options = WriteOptions()
+        (found,) = write([storyline], options)
+
+        assert found["task_id"] == "unknown"
+        assert not parse(found).is_fatal
+        assert options.unplaced_residuals == {id(storyline): {place: value}}
 
     def test_what_the_storyline_says_wins(self) -> None:
         """A residual replaces nothing that a field holds."""
