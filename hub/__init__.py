@@ -95,8 +95,10 @@ if TYPE_CHECKING:
     from hub.storyline.model import TaskResult as TaskResult
     from hub.storyline.model import ToolCall as ToolCall
     from hub.storyline.model import Turn as Turn
+    from hub.storyline.times import are_timestamps as are_timestamps
     from hub.storyline.times import instant as instant
     from hub.storyline.times import is_timestamp as is_timestamp
+    from hub.storyline.times import time_layouts as time_layouts
     from hub.storyline.times import utc_text as utc_text
     from hub.storyline.usage import cached_tokens as cached_tokens
     from hub.storyline.usage import completion_tokens as completion_tokens
@@ -173,7 +175,13 @@ _HOMES = {
         "ToolCall",
         "Turn",
     ),
-    "hub.storyline.times": ("instant", "is_timestamp", "utc_text"),
+    "hub.storyline.times": (
+        "are_timestamps",
+        "instant",
+        "is_timestamp",
+        "time_layouts",
+        "utc_text",
+    ),
     "hub.storyline.usage": (
         "cached_tokens",
         "completion_tokens",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import gc
+import os
 import sys
 
 
@@ -12,7 +15,18 @@ def main() -> None:
     gc.disable()
     from hub.cli.app import run
 
-    sys.exit(run())
+    _leave(run())
+
+
+def _leave(status: int) -> None:
+    """Exit without taking apart what is in memory, which costs as much as converting a megabyte."""
+    threading = sys.modules.get("threading")
+    if threading is not None and threading.active_count() > 1:
+        sys.exit(status)
+    atexit._run_exitfuncs()  # noqa: SLF001  # as an interpreter that ends would
+    with contextlib.suppress(OSError, ValueError):  # nobody reads it any more
+        sys.stderr.flush()
+    os._exit(status)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
+from hub import api
 from hub.cli.app import run
+from hub.registry import Formats
 
 TOYS = Path(__file__).parent / "toys"
 
@@ -45,8 +47,9 @@ Hub = Callable[..., Outcome]
 
 
 @pytest.fixture
-def hub(capfd: pytest.CaptureFixture[str]) -> Hub:
-    """Run the program in this process."""
+def hub(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Hub:
+    """Run the program in this process, with formats of its own: those of `--plugin` go with it."""
+    monkeypatch.setattr(api, "formats", Formats())
 
     def call(*arguments: str | Path) -> Outcome:
         status = run([str(argument) for argument in arguments])

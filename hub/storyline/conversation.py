@@ -77,12 +77,13 @@ def document_prompt_turns(storyline: Storyline) -> list[PromptTurn]:
 
 def turn_prompt_turns(storyline: Storyline) -> Iterator[tuple[Turn, list[PromptTurn]]]:
     """Yield each turn with the turns that say its own prompt, to stand directly before it: storyline.md 4.2."""
-    in_force = prompt_pair(storyline.prompt)
+    of_document = in_force = prompt_pair(storyline.prompt)
     for turn in storyline.turns:
-        before, in_force = in_force, effective_prompt(storyline, turn)
         if turn.prompt is None:
+            in_force = of_document
             yield turn, []
             continue
+        before, in_force = in_force, prompt_pair(turn.prompt)
         said = zip(("system", "user"), in_force, before, strict=True)
         yield turn, [PromptTurn(source, text) for source, text, old in said if text and text != old]
 
@@ -94,7 +95,7 @@ def visible_results(turn: Turn) -> list[dict[str, Json]]:
     objects of the observation are shared, not copied.
     """
     shown = observed_results(turn)
-    calls = [call for call in turn.tool_calls or () if call.result is not None]
+    calls = turn.tool_calls and [call for call in turn.tool_calls if call.result is not None]
     if not calls:
         return shown
     references = (result.get("source_call_id") for result in shown)

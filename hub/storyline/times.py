@@ -6,6 +6,7 @@ An instant is a signed 64-bit count of nanoseconds since 1970-01-01T00:00:00Z. S
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -24,6 +25,15 @@ _IS_USUAL = re.compile(
     re.ASCII,
 ).fullmatch
 """Matches times that are certainly legal, years 1700 to 2199: all of these but 29 February and leap seconds."""
+
+_LAYOUTS = frozenset(
+    f"0000-00-00{separator}00:00:00{'.' if digits else ''}{'0' * digits}{offset}".encode()
+    for separator in "Tt "
+    for digits in range(10)
+    for offset in ("Z", "+00:00", "-00:00")
+)
+"""What usual times look like with `0` for every digit."""
+_AS_LAYOUT = bytes.maketrans(b"123456789", b"000000000")
 
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # UTC throughout, and the text of a naive one has no offset
 _SECOND = 1_000_000_000
@@ -74,6 +84,32 @@ def is_timestamp(value: Any, *, numbers: bool = True) -> bool:
     if type(value) is str:
         return _IS_USUAL(value) is not None or instant(value) is not None
     return numbers and instant(value) is not None
+
+
+def are_timestamps(texts: Collection[str]) -> bool:
+    """Tell whether all *texts* are Storyline times; asking for many at once takes a fraction of the time."""
+    return time_layouts(texts) is not None or all(map(is_timestamp, texts))
+
+
+def time_layouts(texts: Collection[str]) -> set[bytes] | None:
+    """Return how *texts* are laid out, with `0` for every digit, if each is a usual time; None if one may not be."""
+    if not texts:
+        return set()
+    together = "\n".join(texts).encode("utf-8", "surrogatepass")
+    layouts = together.translate(_AS_LAYOUT).split(b"\n")
+    found = set(layouts)
+    if len(layouts) != len(texts) or not found <= _LAYOUTS:
+        return None
+    if min(texts) < "17" or max(texts) >= "22":  # not every such instant has 64 bits
+        return None
+    if b"24:00:00" in together:  # which later versions of Python take for the end of the day
+        return None
+    try:
+        for _ in map(datetime.fromisoformat, texts):
+            pass
+    except ValueError:
+        return None
+    return found
 
 
 def instant(value: Any) -> int | None:

@@ -10,8 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.errors import Json, UsageError
-from hub.storyline.times import Zone, canonical, instant, is_timestamp, utc_text, with_zone
+from hub.storyline.times import (
+    Zone,
+    are_timestamps,
+    canonical,
+    instant,
+    is_timestamp,
+    time_layouts,
+    utc_text,
+    with_zone,
+)
 
+TIMES = st.from_regex(
+    r"(1[67]|20|22)[0-9]{2}-[01][0-9]-[0-3][0-9][Tt ][0-2][0-9]:[0-6][0-9]:[0-6][0-9]"
+    r"(\.[0-9]{1,10})?([Zz]|[+-][0-2][0-9]:[0-5][0-9])",
+    fullmatch=True,
+)
+"""Texts most of which are times."""
 SECOND = 1_000_000_000
 DAY = 86_400 * SECOND
 NEW_YEAR = 1767225600 * SECOND
@@ -150,6 +165,71 @@ class TestText:
     def test_one_answer(self, text: str) -> None:
         """A text is a time exactly when it has an instant."""
         assert is_timestamp(text) is (instant(text) is not None)
+
+
+USUAL = "2026-03-03 01:39:38.930000+00:00"
+
+
+class TestMany:
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "2026-01-01T00:00:00Z",
+            "2026-01-01t23:59:59.123456789-23:59",
+            "1700-12-31 00:00:00.5+08:00",
+            "2199-02-28T12:00:00Z",
+            "2016-12-31T23:59:60Z",
+            "2026-01-01t00:00:00z",
+            "2026-01-01T00:00:00.0000000019999Z",
+            "1677-09-21T00:12:43.145224193Z",
+        ],
+    )
+    def test_legal(self, text: str) -> None:
+        """A legal time among usual ones is legal, whether it is usual or not."""
+        assert is_timestamp(text)
+        assert are_timestamps([USUAL, text])
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "2026-02-30 01:39:38.930000+00:00",
+            "2026-13-03 01:39:38.930000+00:00",
+            "2026-03-03 24:00:00.000000+00:00",
+            "2026-03-03 01:60:38.930000+00:00",
+            "2026-03-03 01:39:61.930000+00:00",
+            "2026-03-03 01:39:38.930000+24:00",
+            "2026-03-03_01:39:38.930000+00:00",
+            "2026-W10-3 01:39:38.930000+00:00",
+            "2026-03-03 01:39:38,930000+00:00",
+            "2026-03-03 01:39:38.930000",
+            "2300-03-03 01:39:38.930000+00:00",
+            "1600-03-03 01:39:38.930000+00:00",
+            f"{USUAL}\n{USUAL}",
+            f"{USUAL}\n",
+            "\u0662026-03-03 01:39:38.930000+00:00",
+            "\ud800",
+            "",
+        ],
+    )
+    def test_illegal(self, text: str) -> None:
+        """A text that is no time among usual ones is found."""
+        assert not is_timestamp(text)
+        assert not are_timestamps([USUAL, text])
+        assert not are_timestamps([text])
+
+    def test_layouts(self) -> None:
+        """The layout is the text with `0` for every digit; none is told where a time is not usual."""
+        assert {b"0000-00-00 00:00:00.000000+00:00"} == time_layouts([USUAL, USUAL])
+        assert {b"0000-00-00T00:00:00Z", b"0000-00-00T00:00:00-00:00"} == time_layouts(
+            ["2026-01-01T00:00:00Z", "2026-01-01t00:00:00-01:30".upper()]
+        )
+        assert set() == time_layouts([])
+        assert time_layouts(["2016-12-31T23:59:60Z"]) is None
+
+    @given(st.lists(TIMES | st.text("0123456789-:.TZ +\n", max_size=33), max_size=4))
+    def test_as_one_by_one(self, texts: list[str]) -> None:
+        """Many are times when each is one."""
+        assert all(map(is_timestamp, texts)) == are_timestamps(texts)
 
 
 class TestNumber:

@@ -13,7 +13,7 @@ from itertools import chain
 from types import NoneType
 from typing import Any
 
-from hub import Document, Json, Problem, Record, Shape, is_timestamp, pointer
+from hub import Document, Json, Problem, Record, Shape, are_timestamps, is_timestamp, pointer
 from hub_actf import records, rules
 from hub_actf.effective import ParsedTask, Steps, listed_calls
 from hub_actf.model import ASSISTANT_CONTENT, METRIC, RECORD, RFC, TOOL, Step, Tool
@@ -155,7 +155,7 @@ def _check_contents(document: Parsed, steps: Sequence[Step], start: int, at: str
 
 def _check_step_times(document: Parsed, steps: Sequence[Step], start: int, at: str) -> None:
     times: list[Json] = [step.get(key) for step in steps for key in TIMES]
-    if set(map(type, times)) <= TEXT and all(map(is_timestamp, {*times} - {None})):
+    if set(map(type, times)) <= TEXT and are_timestamps({*times} - {None}):
         return
     for index, step in enumerate(steps, start):
         _check_times(document, step, f"{at}/{index}")

@@ -140,15 +140,12 @@ class _Fillers:
 
     def give_way(self, tokens: Sequence[str], written: Json, residual: Json) -> bool:
         """Tell whether *written*, at *tokens*, is a filler, and *residual* one that was read there."""
+        if _is_never_read(tokens, residual):
+            return False
         match tokens:
-            case ["attempts", _, "trajectory"] if not is_empty(residual):
-                return False
-            case ["attempts", _, "trajectory", "schema_version"] if type(residual) is str:
-                return False
-            case ["attempt_plan"]:
-                return bool(written.keys() == {"k"})
             case [key]:
-                return is_empty(written) or _is_unset(ROOT_FILLERS, key, self.first)
+                is_bare_plan = key == "attempt_plan" and written.keys() == {"k"}
+                return is_bare_plan or is_empty(written) or _is_unset(ROOT_FILLERS, key, self.first)
             case ["attempts", name, key]:
                 return is_empty(written) or _is_unset(ATTEMPT_FILLERS, key, self.attempts[name])
             case ["attempts", name, "trajectory", key]:
@@ -161,6 +158,16 @@ class _Fillers:
             case ["attempts", _, "trajectory", "steps", _, "assistant_content", key]:
                 return is_empty(written) or key == "tool_calls"
         return False
+
+
+def _is_never_read(tokens: Sequence[str], residual: Json) -> bool:
+    """Tell whether *residual* would make a trajectory unreadable: another value than none, or another version."""
+    match tokens:
+        case ["attempts", _, "trajectory"]:
+            return not is_empty(residual)
+        case ["attempts", _, "trajectory", "schema_version"]:
+            return type(residual) is str
+    return False
 
 
 def _is_unset(fillers: Mapping[str, Unset], key: str, storyline: Storyline) -> bool:

@@ -5,9 +5,11 @@ Source: ale.md 5.1, 5.5, 6.3, 6.7 and 6.8.
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from math import isfinite
+from typing import NamedTuple
 
-from hub import INTEGERS, Json, Storyline, TaskResult, Turn, WriteOptions
+from hub import Json, Storyline, TaskResult, Turn, WriteOptions, is_integer
 from hub_ale.model import TOTALS, FinalMetrics, Step, StepMetrics
 from hub_ale.rules import STATUS_WORD, sum_metrics
 
@@ -44,9 +46,6 @@ def word(text: str) -> str:
 
 _CACHE_READS = ("cache_read_tokens", "cached_tokens", "cache_read_input_tokens")
 _CACHE_WRITES = ("cache_creation_tokens", "cache_creation_input_tokens")
-_CACHE_NAMES = frozenset({*_CACHE_READS, *_CACHE_WRITES, "prompt_tokens_details", "extra"})
-_OUTPUTS = ("output_tokens", "completion_tokens", "completion_tokens_len")
-_DURATIONS = ("latency_ms", "duration_ms", "llm_infer_ms", "total_latency_ms", "elapsed_ms")
 
 
 def read_metrics(metrics: StepMetrics) -> Json:
@@ -67,49 +66,72 @@ def write_metrics(turn: Turn) -> StepMetrics | None:
         if turn.latency_ms is None:
             return None
         metrics = {}
+    names = _names(tuple(metrics))
     reads = writes = None
-    if not metrics.keys().isdisjoint(_CACHE_NAMES):
+    if names.caches:
         reads = _count(metrics, _CACHE_READS, ("prompt_tokens_details", "cached_tokens"))
         writes = _count(metrics, _CACHE_WRITES, ("extra", "cache_creation_tokens"))
-    cost = metrics.get("cost_usd")
-    if type(cost) is not float:
-        cost = first_number((cost, metrics.get("cost")))
+    fresh = _count(metrics, names.fresh)
+    if fresh is None:
+        # Prompt tokens without cache reads and writes: the three are disjoint (ale.md 3.1).
+        whole = _count(metrics, names.whole)
+        fresh = None if whole is None else count(max(whole - (reads or 0) - (writes or 0), 0))
     return {
-        "input_tokens": _input_tokens(metrics, reads or 0, writes or 0),
-        "output_tokens": _count(metrics, _OUTPUTS),
+        "input_tokens": fresh,
+        "output_tokens": _count(metrics, names.outputs),
         "cache_read_tokens": reads,
         "cache_creation_tokens": writes,
-        "cost_usd": cost,
-        "duration_ms": _duration(metrics) if turn.latency_ms is None else turn.latency_ms,
+        "cost_usd": first_number(map(metrics.get, names.costs)) if names.costs else None,
+        "duration_ms": _duration(metrics, names.durations)
+        if turn.latency_ms is None
+        else turn.latency_ms,
     }
 
 
-def _input_tokens(metrics: Mapping[str, Json], reads: int, writes: int) -> int | None:
-    """Prompt tokens without cache reads and writes: the three are disjoint (ale.md 3.1)."""
-    fresh = count(metrics.get("input_tokens"))
-    if fresh is not None:
-        return fresh
-    whole = _count(metrics, ("prompt_tokens", "prompt_tokens_len"))
-    return None if whole is None else count(max(whole - reads - writes, 0))
+class _Names(NamedTuple):
+    """Under which names metrics have each value, in the order in which they count."""
+
+    fresh: tuple[str, ...]
+    whole: tuple[str, ...]
+    outputs: tuple[str, ...]
+    costs: tuple[str, ...]
+    durations: tuple[str, ...]
+    caches: tuple[str, ...]
 
 
-def _duration(metrics: Mapping[str, Json]) -> int | None:
-    for name in _DURATIONS:
-        value = metrics.get(name)
+_KNOWN_NAMES = _Names(
+    fresh=("input_tokens",),
+    whole=("prompt_tokens", "prompt_tokens_len"),
+    outputs=("output_tokens", "completion_tokens", "completion_tokens_len"),
+    costs=("cost_usd", "cost"),
+    durations=("latency_ms", "duration_ms", "llm_infer_ms", "total_latency_ms", "elapsed_ms"),
+    caches=(*_CACHE_READS, *_CACHE_WRITES, "prompt_tokens_details", "extra"),
+)
+
+
+@lru_cache(maxsize=64)
+def _names(keys: tuple[str, ...]) -> _Names:
+    """Return the names that metrics with these *keys* have; the turns of one source are alike."""
+    return _Names._make(tuple(name for name in names if name in keys) for names in _KNOWN_NAMES)
+
+
+def _duration(metrics: Mapping[str, Json], names: Iterable[str]) -> int | None:
+    for name in names:
+        value = metrics[name]
         if type(value) is int or (type(value) is float and isfinite(value)):
             return count(int(value))
     return None
 
 
 def _count(
-    metrics: Mapping[str, Json], names: tuple[str, ...], inner: tuple[str, str] | None = None
+    metrics: Mapping[str, Json], names: Iterable[str], inner: tuple[str, str] | None = None
 ) -> int | None:
     """Return the first count of *metrics* under *names*, or under a member of a member."""
     for name in names:
         value = metrics.get(name)
         if type(value) is float:
             value = count(value)
-        if type(value) is int and value in INTEGERS:
+        if is_integer(value):
             return value
     if inner is None:
         return None
@@ -121,7 +143,7 @@ def count(value: Json) -> int | None:
     """Return an integral number that fits an integer slot; None for anything else."""
     if type(value) is float and value.is_integer():
         value = int(value)
-    return value if type(value) is int and value in INTEGERS else None
+    return value if is_integer(value) else None
 
 
 def first_number(values: Iterable[Json]) -> float | None:

@@ -4,8 +4,9 @@ Source: ale.md 1.7, 6.1 and 6.2; storyline.md 6.
 """
 
 import re
+from collections.abc import Iterable
 
-from hub import Json, instant, utc_text
+from hub import Json, instant, time_layouts, utc_text
 
 is_canonical_time = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", re.ASCII).fullmatch
 """Whether a legal time is `YYYY-MM-DDTHH:MM:SS.ffffffZ`."""
@@ -18,7 +19,7 @@ is_plain_time = re.compile(
 """Whether a text is a legal time in that form beyond doubt, without a look at the calendar."""
 
 
-_plain_utc = re.compile(
+_UTC = re.compile(
     r"(?:1[7-9]|2[01])\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])"
     r"[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(\d+))?(?:[Zz]|[+-]00:00)",
     re.ASCII,
@@ -33,9 +34,28 @@ def write_time(value: Json, *, is_own: bool) -> str | None:
     if type(value) is str:
         if is_own or is_canonical_time(value):
             return value
-        plain = _plain_utc(value)
+        plain = _UTC(value)
         if plain is not None:
             # What `instant` and `utc_text` give, without the way through numbers.
             return f"{value[:10]}T{value[11:19]}.{(plain[1] or '')[:6]:0<6}Z"
     nanoseconds = instant(value)
     return None if nanoseconds is None else utc_text(nanoseconds, digits=6) + "Z"
+
+
+def write_times(values: Iterable[Json], *, is_own: bool) -> dict[Json, str | None]:
+    """Return what `write_time` gives for each of *values*, by value."""
+    every = {*values}
+    texts = [value for value in every if type(value) is str]
+    layouts = None if is_own else time_layouts(texts)
+    if layouts and layouts <= _ALIKE:
+        # What is given for each, for all in one go.
+        together = "\n".join(texts)
+        if together.count("+00:00") == len(texts):
+            in_utc = together.replace(" ", "T").replace("+00:00", "Z").split("\n")
+            others = {value: write_time(value, is_own=False) for value in every.difference(texts)}
+            return {**others, **dict(zip(texts, in_utc, strict=True))}
+    return {value: write_time(value, is_own=is_own) for value in every}
+
+
+_ALIKE = {b"0000-00-00 00:00:00.000000+00:00", b"0000-00-00T00:00:00.000000+00:00"}
+"""Layouts of times that differ from ALE's in the separator and the offset only."""

@@ -25,7 +25,7 @@ from hub_ale.marks import is_foldable, mark, without_mark
 from hub_ale.metrics import ERROR_WORDS, word, write_metrics
 from hub_ale.model import Step, ToolResult, write_source
 from hub_ale.residuals import OwnResiduals, Skeleton
-from hub_ale.times import write_time
+from hub_ale.times import write_time, write_times
 
 Result = dict[str, Json]
 
@@ -69,17 +69,24 @@ class _Writer:
         self._ids = ids or {}
         self._names = names or {}
         self._responses = _responses(storyline)
+        self._times = write_times(
+            (time for turn in storyline.turns for time in (turn.timestamp, turn.finished_at)),
+            is_own=self._is_own,
+        )
+        """What is written for each time of a turn."""
         self._nearest: dict[str, int] = {}
         """Where the reader finds the call with an id: the position of the agent turn, else `_FOREIGN`."""
         self._has_agent = False
 
     def write(self) -> None:
+        after = self._own.after
         for position, (turn, prompts) in enumerate(self._turns_with_prompts()):
             for source, text in prompts:
-                self._prompt(source, text, turn.timestamp, "turn-prompt")
+                self._prompt(source, text, self._times[turn.timestamp], "turn-prompt")
             self._turn(position, turn)
-            for skeleton in self._own.after.get(position, ()):
-                self._skeleton(position, turn, skeleton)
+            if position in after:
+                for skeleton in after[position]:
+                    self._skeleton(position, turn, skeleton)
 
     def _turns_with_prompts(self) -> Iterable[tuple[Turn, Sequence[tuple[str, str]]]]:
         """Return each turn with the steps that say its prompt, behind those of the document; ale.md 6.9."""
@@ -87,7 +94,7 @@ class _Writer:
         if self._is_own:
             return ((turn, ()) for turn in storyline.turns)
         for source, text in document_prompt_turns(storyline):
-            self._prompt(source, text, storyline.started_at, "prompt")
+            self._prompt(source, text, write_time(storyline.started_at, is_own=False), "prompt")
         return turn_prompt_turns(storyline)
 
     def _add(self, step: Any, origin: Turn | Skeleton | None = None) -> None:
@@ -98,8 +105,8 @@ class _Writer:
 
     # Prompts
 
-    def _prompt(self, source: str, text: str, time: Json, as_: Any) -> None:
-        step = _empty(len(self.steps) + 1, write_time(time, is_own=self._is_own), source)
+    def _prompt(self, source: str, text: str, time: str | None, as_: Any) -> None:
+        step = _empty(len(self.steps) + 1, time, source)
         step["message"] = text
         if self._marks:
             step["extra"] = mark(as_)
@@ -111,16 +118,16 @@ class _Writer:
         """Write the main step of a turn and, for an agent turn with results, its environment step; ale.md 6.5."""
         source = write_source(turn.source)
         index = len(self.steps)
-        time = write_time(turn.timestamp, is_own=self._is_own)
+        time = self._times[turn.timestamp]
         if self._own.times:
             restored = self._own.time(f"/steps/{index}/timestamp", turn.timestamp)
             time = time if restored is None else restored
-        extra = turn.extra
+        message, extra = turn.message, turn.extra
         step: Step = {
             "step_id": index + 1,
             "timestamp": time,  # type: ignore[typeddict-item]  # left out below when it is not known
             "source": source,  # type: ignore[typeddict-item]  # one of the four
-            "message": write_message(turn.message),
+            "message": message if type(message) is str else write_message(message),
             "reasoning": turn.reasoning_content,
             "tool_calls": self._calls(position, turn.tool_calls, source) if turn.tool_calls else [],
             "observation": None,
@@ -142,14 +149,16 @@ class _Writer:
         host = position if source == "agent" else _FOREIGN
         written: list[model.ToolCall] = []
         for call in calls:
-            call_id = call.tool_call_id
-            written_id = self._ids.get(call_id, call_id)
+            call_id, arguments = call.tool_call_id, call.arguments
+            written_id = self._ids.get(call_id, call_id) if self._ids else call_id
             self._nearest[written_id] = host
             written.append(
                 {
                     "id": written_id,
-                    "name": self._names.get(call_id, call.function_name),
-                    "arguments": _arguments(call.arguments),
+                    "name": self._names.get(call_id, call.function_name)
+                    if self._names
+                    else call.function_name,
+                    "arguments": arguments if type(arguments) is dict else _arguments(arguments),
                 }
             )
         return written
@@ -172,11 +181,10 @@ class _Writer:
     def _environment(self, position: int, turn: Turn, results: list[Result]) -> None:
         """Write the environment step of an agent turn."""
         ended = turn.timestamp if turn.finished_at is None else turn.finished_at
-        time = write_time(ended, is_own=self._is_own)
-        step = _empty(len(self.steps) + 1, time, "environment")
+        step = _empty(len(self.steps) + 1, self._times[ended], "environment")
         written = [self._result(result) for result in results]
         step["observation"] = {"results": written, "error": None}
-        if self._is_found_elsewhere(position, written):
+        if self._marks and self._is_found_elsewhere(position, written):
             step["extra"] = mark("results")
         self._add(step)
 
@@ -199,11 +207,10 @@ class _Writer:
 
     def _is_found_elsewhere(self, position: int, written: Iterable[ToolResult]) -> bool:
         """Tell whether a mark must keep the reader from folding a result into another turn than that at *position*."""
-        if self._marks:
-            for result in written:
-                found = self._nearest.get(result["tool_call_id"], position)
-                if found not in (position, _FOREIGN):
-                    return True
+        for result in written:
+            found = self._nearest.get(result["tool_call_id"], position)
+            if found not in (position, _FOREIGN):
+                return True
         return False
 
     # Results
@@ -213,14 +220,14 @@ class _Writer:
         if type(result) is not dict:
             result = {"content": result}
         call_id = result.get("source_call_id")
-        if type(call_id) is not str or not call_id:
+        if not call_id or type(call_id) is not str:
             call_id = _call_id(result)
         content, flag = result.get("content"), result.get("is_error")
         if type(flag) is not bool:
-            is_plain = not self._responses and result.keys() == _PLAIN
-            flag = not is_plain and is_error(result, self._responses.get(call_id))
+            says_nothing = not self._responses and _SAYS_NOTHING(result)
+            flag = not says_nothing and is_error(result, self._responses.get(call_id))
         return {
-            "tool_call_id": self._ids.get(call_id, call_id),
+            "tool_call_id": self._ids.get(call_id, call_id) if self._ids else call_id,
             "content": [text_part(content)] if type(content) is str else write_content(content),
             "is_error": flag,
         }
@@ -238,7 +245,8 @@ class _Writer:
         step["extra"] = {**without_mark(dict(skeleton.extra))}
         is_here = all(entry.turn == position for entry in skeleton.entries)
         if (
-            is_here
+            self._marks
+            and is_here
             and step["observation"] is not None
             and write_source(turn.source) == "agent"
             and self._is_found_elsewhere(position, step["observation"]["results"])
@@ -293,9 +301,7 @@ def _empty(step_id: int, time: str | None, source: str) -> Step:
 
 
 def _arguments(arguments: Json) -> dict[str, Json]:
-    """An object; null is an empty one, and anything else stands under `_raw`; ale.md 6.8."""
-    if type(arguments) is dict:
-        return arguments
+    """What is no object: null is an empty one, and anything else stands under `_raw`; ale.md 6.8."""
     return {} if arguments is None else {"_raw": arguments}
 
 
@@ -319,8 +325,6 @@ def _responses(storyline: Storyline) -> dict[str, Response]:
 
 def is_error(result: Result, response: Response | None) -> bool:
     """Tell whether a result that does not say so itself is an error: by exit code, status, error; ale.md 6.7."""
-    if response is None and result.keys() <= _PLAIN:
-        return False
     for flag in (result.get("isError"), _member(result.get("extra"), "is_error")):
         if type(flag) is bool:
             return flag
@@ -335,7 +339,8 @@ def is_error(result: Result, response: Response | None) -> bool:
     return error is not None and error is not False and error != ""
 
 
-_PLAIN = frozenset({"source_call_id", "content"})
+_SAYS_NOTHING = frozenset({"isError", "extra", "exit_code", "status", "error"}).isdisjoint
+"""Whether a result has none of the members that may say that it is an error."""
 
 
 def _member(value: Json, key: str) -> Json:
