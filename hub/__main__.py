@@ -13,9 +13,10 @@ def main() -> None:
     """Run the command line and exit with its status."""
     # One short-lived process: what cycles there are go with it. Collecting costs a tenth of a run.
     gc.disable()
-    from hub.cli.app import run
+    from hub.cli import app
 
-    _leave(run())
+    app.exits_at_once = True
+    _leave(app.run())
 
 
 def _leave(status: int) -> None:

@@ -30,6 +30,10 @@ formats = Formats()
 """The formats that are there, by id: `hub.formats["ale"].info`."""
 
 
+kept: list[object] | None = None
+"""Where what was read and written last is kept, by a program that then exits: freeing it takes as long as making it."""
+
+
 class Conversion(NamedTuple):
     """What one conversion did."""
 
@@ -320,6 +324,8 @@ class _Run:
                 self.tell(problem)
             self.storylines += len(reading.storylines)
             yield reading
+            if kept is not None:
+                kept[:] = [reading]
 
     def write(
         self,
@@ -360,6 +366,8 @@ class _Run:
                     self.tell(problem)
                 options.problems.clear()
                 options.unplaced_residuals.clear()
+                if kept is not None:
+                    kept.append((batch, written))
             if self.documents == 0:
                 raise InvalidDocument(
                     [Problem("fatal", "input.no-documents", "", "nothing to write")]

@@ -55,4 +55,4 @@ def digest(element: Json) -> str:
 
 def digest_of_spelling(spelling: bytes) -> str:
     """Return the digest of the element whose canonical JSON is *spelling*."""
-    return blake3(spelling).hexdigest()[:32]
+    return blake3(spelling).hexdigest(16)

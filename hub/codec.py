@@ -113,8 +113,7 @@ def root_from_wire(wire: dict[str, Json]) -> Storyline:
 
 def turn_to_wire(turn: Turn) -> dict[str, Json]:
     """Return the wire JSON of one turn."""
-    wire: dict[str, Json] = converters.fast().unstructure(turn)
-    return wire
+    return converters.turn_writer()(turn)
 
 
 def turn_from_wire(wire: Json) -> Turn:

@@ -19,7 +19,7 @@ from hub.streams import PIECE, Pieces, Stream, look
 class Compressor(Protocol):
     """What packs one stream."""
 
-    def compress(self, data: bytes, /) -> bytes:
+    def compress(self, data: bytes | memoryview, /) -> bytes:
         """Return the next packed bytes."""
 
     def flush(self) -> bytes:

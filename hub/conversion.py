@@ -37,6 +37,8 @@ class Reading(NamedTuple):
 
     storylines: list[Storyline]
     problems: list[Problem]
+    document: Document[Any] | None = None
+    """What it was read of."""
 
     @property
     def is_fatal(self) -> bool:
@@ -80,7 +82,7 @@ def read_document(format: Format, document: Document[Any], *, strict: bool = Fal
         ]
     if place := document.record.place:
         problems = [problem._replace(document=place) for problem in problems]
-    reading = Reading(storylines, problems)
+    reading = Reading(storylines, problems, document)
     return reading._replace(storylines=[]) if reading.is_fatal else reading
 
 

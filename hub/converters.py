@@ -30,7 +30,7 @@ from hub import pointer as pointers
 from hub.errors import MISSING, Json, Problem, Rule
 from hub.storyline import rules
 from hub.storyline.calls import GREATEST, LEAST
-from hub.storyline.model import Env, Llm, Residuals, Task, TaskResult, Timestamp
+from hub.storyline.model import Env, Llm, Residuals, Task, TaskResult, Timestamp, Turn
 from hub.storyline.times import is_timestamp
 
 Class = type[attrs.AttrsInstance]
@@ -50,6 +50,12 @@ class Refused(Exception):
 def fast() -> cattrs.Converter:
     """Return the converter that stops at the first wrong value, with whatever error that gives."""
     return _converter(_fast_reader, _fast_list_reader, detailed=False)
+
+
+@cache
+def turn_writer() -> Callable[[Turn], dict[str, Json]]:
+    """Return what the fast converter writes turns with."""
+    return fast().get_unstructure_hook(Turn)
 
 
 @cache

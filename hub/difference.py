@@ -5,8 +5,9 @@ Long strings that the plain element has are not stored again: the patch copies t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
 from hub import pointer as pointers
 from hub.errors import MISSING, Json
@@ -18,28 +19,61 @@ LONG = 128
 """Characters from which a string is shared."""
 
 
+class Change:
+    """What must change in a plain element to make the intended one of it: operations, and where long strings stand.
+
+    The operations are settled when it is known which of these strings are elsewhere already: see `patch`.
+    """
+
+    __slots__ = ("_intended", "_operations", "_plain", "places")
+
+    def __init__(self, plain: dict[str, Json], intended: dict[str, Json]) -> None:
+        self._plain = plain
+        self._intended = intended
+        self._operations: list[Operation] = []
+        _compare_objects(plain, intended, "", self._operations)
+        self.places: Places = {}
+        """Where long strings stand in the values of the operations."""
+        if len(self._operations) <= MAX_OPERATIONS:
+            self.places = _places(intended, self._operations)
+
+    def __bool__(self) -> bool:
+        return bool(self._operations)
+
+    def homes(self, texts: Collection[str], spelling: bytes | None = None) -> dict[str, str]:
+        """Return the first place in the plain element of each of *texts* that is there.
+
+        *spelling* is the canonical JSON of the plain element: it tells quickly that a text is not in there.
+        """
+        if spelling is None:
+            spelling = canonical(self._plain)
+        homes: dict[str, str] = {}
+        if any(canonical(text[:_ENOUGH])[1:-1] in spelling for text in texts):
+            for text, pointer, _ in long_strings(self._plain, ""):
+                if text in texts:
+                    homes.setdefault(text, pointer)
+        return homes
+
+    def patch(self, homes: Mapping[str, str], budget: Budget) -> list[Operation]:
+        """Return the operations; what has one of *homes* is copied from there, which is taken from *budget*."""
+        operations = self._operations
+        if len(operations) <= MAX_OPERATIONS:
+            if self.places:
+                operations = _share(operations, self.places, homes, budget)
+            if len(operations) <= MAX_OPERATIONS:
+                return operations
+        return list(_by_member(self._plain, self._intended))
+
+
 def difference(
-    plain: dict[str, Json],
-    intended: dict[str, Json],
-    budget: Budget,
-    *,
-    spelling: bytes | None = None,
+    plain: dict[str, Json], intended: dict[str, Json], budget: Budget
 ) -> list[Operation]:
     """Return the operations that make *intended* of *plain*; empty when they are equal.
 
-    What they copy is taken from *budget*. *spelling* is the canonical JSON of *plain*, where that is at hand: it tells
-    quickly which texts are not in there.
+    What they copy is taken from *budget*.
     """
-    operations: list[Operation] = []
-    _compare_objects(plain, intended, "", operations)
-    if len(operations) <= MAX_OPERATIONS:
-        places = _places(intended, operations)
-        if places:
-            homes = _homes(plain, places, canonical(plain) if spelling is None else spelling)
-            operations = _share(operations, places, homes, budget)
-        if len(operations) <= MAX_OPERATIONS:
-            return operations
-    return list(_by_member(plain, intended))
+    change = Change(plain, intended)
+    return change.patch(change.homes(change.places) if change.places else {}, budget)
 
 
 def _by_member(plain: dict[str, Json], intended: dict[str, Json]) -> Iterator[Operation]:
@@ -58,6 +92,10 @@ def _by_member(plain: dict[str, Json], intended: dict[str, Json]) -> Iterator[Op
                 }
 
 
+_ENOUGH = 64
+"""Characters by which a text is looked for: few are found faster."""
+
+
 # Comparing: carrier.md 4.3. Two frames a level, and no more levels than a pointer may have tokens. Each function adds
 # what differs at a path to the operations, and returns a number of leaves that the second value has at least.
 
@@ -65,20 +103,27 @@ def _by_member(plain: dict[str, Json], intended: dict[str, Json]) -> Iterator[Op
 def _compare(before: Json, after: Json, path: str, operations: list[Operation]) -> int:
     kind = type(before)
     if kind is type(after):
-        if kind is not dict and kind is not list:
-            if before == after:
-                return 1
-        elif path.count("/") >= MAX_TOKENS:
-            if equal(before, after):
-                return 1
-        elif kind is list or not _are_strangers(before, after):
-            start = len(operations)
-            compare = _compare_objects if kind is dict else _compare_arrays
-            leaves = compare(before, after, path, operations)
-            number = len(operations) - start
-            if number and leaves <= number and _has_at_most(number, after):
-                operations[start:] = [{"op": "replace", "path": path, "value": after}]
-            return leaves
+        if kind is dict or kind is list:
+            return _compare_containers(before, after, path, operations)
+        if before == after:
+            return 1
+    operations.append({"op": "replace", "path": path, "value": after})
+    return 1
+
+
+def _compare_containers(before: Json, after: Json, path: str, operations: list[Operation]) -> int:
+    is_object = type(before) is dict
+    if path.count("/") >= MAX_TOKENS:
+        if equal(before, after):
+            return 1
+    elif not (is_object and _are_strangers(before, after)):
+        start = len(operations)
+        compare = _compare_objects if is_object else _compare_arrays
+        leaves = compare(before, after, path, operations)
+        number = len(operations) - start
+        if number and leaves <= number and _has_at_most(number, after):
+            operations[start:] = [{"op": "replace", "path": path, "value": after}]
+        return leaves
     operations.append({"op": "replace", "path": path, "value": after})
     return 1
 
@@ -87,24 +132,41 @@ def _compare_objects(
     before: dict[str, Json], after: dict[str, Json], path: str, operations: list[Operation]
 ) -> int:
     leaves = len(after)
-    differing = [
-        (key, old, new)
-        for key, new in after.items()
-        if (old := before.get(key, MISSING)) is not new
-    ]
-    if not before.keys() <= after.keys():
-        differing.extend([(key, before[key], MISSING) for key in before.keys() - after.keys()])
-    if len(differing) > 1:
-        differing.sort()  # by key, of which none is there twice
-    for key, old, new in differing:
-        at = f"{path}/{key if key.isidentifier() else pointers.escape(key)}"
-        if old is MISSING:
-            operations.append({"op": "add", "path": at, "value": new})
-        elif new is MISSING:
-            operations.append({"op": "remove", "path": at})
+    is_small = len(before) + leaves <= _MANY
+    members = (_known_members if is_small else _members)(tuple(before), tuple(after))
+    for key, token, op in members:
+        if op is None:
+            old, new = before[key], after[key]
+            if old is not new:
+                leaves += _compare(old, new, path + token, operations) - 1
+        elif op == "add":
+            operations.append({"op": op, "path": path + token, "value": after[key]})
         else:
-            leaves += _compare(old, new, at, operations) - 1
+            operations.append({"op": op, "path": path + token})
     return leaves
+
+
+_Member = tuple[str, str, Literal["add", "remove"] | None]
+"""A key, its token in a path, and what is to be done where only one of two objects has it."""
+
+
+def _members(before: tuple[str, ...], after: tuple[str, ...]) -> list[_Member]:
+    """Return the keys that two objects have, in code point order."""
+    old, new = set(before), set(after)
+    return [
+        (
+            key,
+            f"/{pointers.escape(key)}",
+            "add" if key not in old else "remove" if key not in new else None,
+        )
+        for key in sorted(old | new)
+    ]
+
+
+_MANY = 64
+"""Keys above which an object is one of a kind."""
+_known_members = lru_cache(maxsize=512)(_members)
+"""Most objects have the keys of some that were compared before."""
 
 
 def _compare_arrays(
@@ -165,15 +227,15 @@ class _Place(NamedTuple):
     """Number of the operation in whose value it is."""
 
 
-_Places = dict[str, list[_Place]]
+Places = dict[str, list[_Place]]
 """Places by their text, in the order of its first one."""
 
 
 def _share(
-    operations: list[Operation], places: _Places, homes: dict[str, str], budget: Budget
+    operations: list[Operation], places: Places, homes: Mapping[str, str], budget: Budget
 ) -> list[Operation]:
     """Return *operations* with every long string copied that is there already."""
-    targets: _Places = {}
+    targets: Places = {}
     for text, found in places.items():
         wanted = found if text in homes else found[1:]
         if wanted and budget.take(len(text) * len(wanted)):
@@ -181,14 +243,14 @@ def _share(
     if not targets:
         return operations
     replaced = {operation["path"] for operation in operations}
-    replaced.update(target.pointer for wanted in targets.values() for target in wanted)
+    replaced.update([target.pointer for wanted in targets.values() for target in wanted])
     parked, copies = _copies(places, homes, targets, replaced)
     return [*parked, *_emptied(operations, targets), *copies]
 
 
-def _places(intended: dict[str, Json], operations: Sequence[Operation]) -> _Places:
+def _places(intended: dict[str, Json], operations: Sequence[Operation]) -> Places:
     """Return where long strings stand in the values of *operations*, in order."""
-    places: _Places = {}
+    places: Places = {}
     for number, operation in enumerate(operations):
         value: Json = operation.get("value")
         if type(value) is str:
@@ -196,23 +258,9 @@ def _places(intended: dict[str, Json], operations: Sequence[Operation]) -> _Plac
                 in_array = _is_element(intended, operation["path"])
                 places.setdefault(value, []).append(_Place(operation["path"], in_array, number))
         elif type(value) in _CONTAINERS and _has_long_text(value):
-            for text, pointer, in_array in _long_strings(value, operation["path"]):
+            for text, pointer, in_array in long_strings(value, operation["path"]):
                 places.setdefault(text, []).append(_Place(pointer, in_array, number))
     return places
-
-
-def _homes(plain: dict[str, Json], places: _Places, spelling: bytes) -> dict[str, str]:
-    """Return the first place in *plain* of each text that is there."""
-    homes: dict[str, str] = {}
-    if any(canonical(text[:_ENOUGH])[1:-1] in spelling for text in places):
-        for text, pointer, _ in _long_strings(plain, ""):
-            if text in places:
-                homes.setdefault(text, pointer)
-    return homes
-
-
-_ENOUGH = 64
-"""Characters by which a text is looked for: few are found faster."""
 
 
 def _is_element(intended: Json, path: str) -> bool:
@@ -234,7 +282,7 @@ def _has_long_text(value: Json) -> bool:
     return False
 
 
-def _long_strings(value: Json, pointer: str) -> list[tuple[str, str, bool]]:
+def long_strings(value: Json, pointer: str) -> list[tuple[str, str, bool]]:
     """Return each long string of *value*, an object or array, with its pointer, and whether it is in an array.
 
     In document order, keys sorted, and as far as pointers may go.
@@ -258,7 +306,7 @@ def _find_long_strings(value: Json, pointer: str, found: list[tuple[str, str, bo
 
 
 def _copies(
-    places: _Places, homes: dict[str, str], targets: _Places, replaced: set[str]
+    places: Places, homes: Mapping[str, str], targets: Places, replaced: set[str]
 ) -> tuple[list[Operation], list[Operation]]:
     """Return the operations that park homes which are *replaced*, and those that copy each string to its targets."""
     parked: list[Operation] = []
@@ -289,22 +337,27 @@ def _is_replaced(pointer: str, replaced: set[str]) -> bool:
     return False
 
 
-def _emptied(operations: Sequence[Operation], targets: _Places) -> Iterator[Operation]:
-    """Yield *operations* with `""` at each target; those that would only add one are left out."""
+def _emptied(operations: Sequence[Operation], targets: Places) -> list[Operation]:
+    """Return *operations* with `""` at each target; those that would only add one are left out."""
     by_operation: dict[int, list[_Place]] = {}
     for wanted in targets.values():
         for target in wanted:
             by_operation.setdefault(target.operation, []).append(target)
-    for number, operation in enumerate(operations):
-        emptied = by_operation.get(number)
+    emptied = list(operations)
+    for number in sorted(by_operation, reverse=True):
+        operation, first = operations[number], by_operation[number][0]
         path = operation["path"]
-        if emptied is None:
-            yield operation
-        elif emptied[0].pointer != path:
-            places = [target.pointer[len(path) :] for target in emptied]
-            yield {**operation, "value": _with_empty_strings(operation["value"], places)}
-        elif emptied[0].in_array:
-            yield {**operation, "value": ""}
+        if first.pointer != path:
+            places = [target.pointer[len(path) :] for target in by_operation[number]]
+            emptied[number] = {
+                **operation,
+                "value": _with_empty_strings(operation["value"], places),
+            }
+        elif first.in_array:
+            emptied[number] = {**operation, "value": ""}
+        else:
+            del emptied[number]
+    return emptied
 
 
 def _with_empty_strings(value: Json, places: list[str]) -> Json:

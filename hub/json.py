@@ -373,17 +373,17 @@ def _text(value: Json, option: int, level: int) -> bytes | None:
         if is_container:
             return None
         if isinstance(value, str):
-            return b'"%b"' % b"".join(map(_characters, _SURROGATE.split(value)))
+            return b'"%b"' % b"".join(map(_characters, re.split(_SURROGATE, value)))
         if isinstance(value, int):
             return str(value).encode()
         raise
 
 
-_SURROGATE = re.compile("([\ud800-\udfff])")
+_SURROGATE = "([\ud800-\udfff])"
 
 
 def _characters(text: str) -> bytes:
-    if _SURROGATE.match(text):
+    if re.match(_SURROGATE, text):
         return b"\\u%04x" % ord(text)
     return orjson.dumps(text)[1:-1]
 

@@ -7,6 +7,7 @@ document was edited, and the edit wins. Nothing here makes a document unreadable
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import attrs
@@ -34,8 +35,10 @@ from hub.codec import (
 from hub.envelope import Opened, attach
 from hub.errors import InvalidDocument, Json, Problem, Rule, show
 from hub.hookspecs import FormatInfo
-from hub.patch import Budget, Operation, PatchError, apply
+from hub.patch import Budget, Lookup, Operation, PatchError, apply
 from hub.storyline.model import Storyline, Turn
+from hub.texts import KEY as TEXTS
+from hub.texts import Texts
 
 
 def open_into(storylines: list[Storyline], opened: Opened, info: FormatInfo) -> list[Problem]:
@@ -75,6 +78,7 @@ class _Opening:
         self._budget = Budget()
         self._digests: dict[str, list[int]] | None = None
         self._wires: dict[int, _Wire] = {}
+        self._texts: Lookup | None = None
         self._taken: set[int] = set()
         """Indices of the plain turns that an entry, or a removal, was made for."""
 
@@ -85,7 +89,10 @@ class _Opening:
             return self._plain
         root = _Root()
         turns: dict[int, Json] = {}
+        self._open_texts(entries)
         for key, entry in entries.items():
+            if key == TEXTS:
+                continue
             index = turn_index(key)
             if (key != ROOT and index is None) or not _is_entry(entry):
                 what = "expected an entry of digest and patch, for the root or a turn"
@@ -105,6 +112,19 @@ class _Opening:
             self._warn(INVALID, ROOT, f"expected a valid Storyline, found {error.problems[0]}")
             return self._plain
 
+    def _open_texts(self, entries: Mapping[str, Json]) -> None:
+        if TEXTS not in entries:
+            return
+        try:
+            self._texts = Texts(
+                entries[TEXTS],
+                self._element,
+                len(self._plain.turns),
+                partial(self._warn, STALE, TEXTS),
+            ).text
+        except PatchError as error:
+            self._warn(MALFORMED, TEXTS, str(error))
+
     def _warn(self, rule: Rule, key: str, what: str) -> None:
         message = f"{key or 'root'}: {what}"
         self._problems.append(rule.at(self._plain.node, message=message))
@@ -118,7 +138,7 @@ class _Opening:
                 self._warn(STALE, ROOT, EDITED)
             return _Root(None, moves)
         try:
-            return _Root(apply(plain, patch, self._budget, closed=CLOSED), moves)
+            return _Root(apply(plain, patch, self._budget, closed=CLOSED, texts=self._texts), moves)
         except PatchError as error:
             self._warn(MALFORMED, ROOT, str(error))
             return _Root()
@@ -130,7 +150,7 @@ class _Opening:
             self._warn(STALE, turn_key(at), EDITED)
             return
         try:
-            wire = apply(self._wire(index), entry["patch"], self._budget)
+            wire = apply(self._wire(index), entry["patch"], self._budget, texts=self._texts)
             if type(wire.get("id")) is not int:
                 raise PatchError("expected a turn with an integer id")
         except PatchError as error:
@@ -159,6 +179,11 @@ class _Opening:
         if wire is None:
             wire = self._wires[index] = turn_to_wire(self._plain.turns[index])
         return wire
+
+    def _element(self, key: str) -> _Wire:
+        """Return the wire JSON of the plain element with *key*."""
+        index = turn_index(key)
+        return root_to_wire(self._plain) if index is None else self._wire(index)
 
     def _all_turns(self, patched: dict[int, _Wire], moves: list[Operation]) -> list[Turn]:
         """Return the turns: patched ones replaced, removed ones gone, added ones in their place."""

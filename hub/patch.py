@@ -6,7 +6,7 @@ Source: carrier.md 6 and 9.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from hub import pointer as pointers
 from hub.errors import Json
@@ -19,6 +19,13 @@ MAX_TOKENS = 100
 """Tokens of a pointer."""
 MAX_COPIED = 2**28
 """Characters of all strings together that the patches of one node copy."""
+
+
+HOLDER = "$texts"
+"""First token of a pointer into the table of texts; no element has such a member."""
+
+Lookup = Callable[[str], str]
+"""Gives the text with an index in that table, or raises LookupError."""
 
 
 class PatchError(ValueError):
@@ -45,17 +52,18 @@ def apply(
     budget: Budget,
     *,
     closed: Collection[str] = frozenset(),
+    texts: Lookup | None = None,
 ) -> dict[str, Json]:
     """Return *element* with *operations* applied; *element* and what it shares are not changed.
 
-    *closed* are the members that no operation may touch.
+    *closed* are the members that no operation may touch; *texts* gives what is copied from below `/$texts`.
 
     Raises:
         PatchError: an operation fails or breaks a bound; nothing is applied then.
     """
     if not isinstance(operations, list) or len(operations) > MAX_OPERATIONS:
         raise PatchError(f"expected an array of at most {MAX_OPERATIONS} operations")
-    target = _Target(element, budget, closed)
+    target = _Target(element, budget, closed, texts)
     for number, operation in enumerate(operations):
         try:
             target.apply(operation)
@@ -76,11 +84,18 @@ _MEMBERS = {
 class _Target:
     """An element that is being patched."""
 
-    def __init__(self, element: dict[str, Json], budget: Budget, closed: Collection[str]) -> None:
+    def __init__(
+        self,
+        element: dict[str, Json],
+        budget: Budget,
+        closed: Collection[str],
+        texts: Lookup | None,
+    ) -> None:
         self.element = dict(element)
         self._parts = pointers.CopyOnWrite(self.element)
         self._budget = budget
         self._closed = closed
+        self._texts = texts
 
     def apply(self, operation: Json) -> None:
         kind = operation.get("op") if isinstance(operation, dict) else None
@@ -96,7 +111,7 @@ class _Target:
             self._replace(tokens, operation["value"])
         else:
             source = self._tokens(operation["from"])
-            text = pointers.get(self.element, source)
+            text = self._text(source)
             if not isinstance(text, str):
                 raise PatchError(f"expected a string to {kind}")
             if kind == "move":
@@ -104,6 +119,11 @@ class _Target:
             elif not self._budget.take(len(text)):
                 raise PatchError(f"expected copies of at most {MAX_COPIED} characters")
             self._add(tokens, text)
+
+    def _text(self, source: list[str]) -> Json:
+        if self._texts is not None and source[0] == HOLDER and HOLDER not in self.element:
+            return self._texts("/".join(source[1:]))
+        return pointers.get(self.element, source)
 
     def _tokens(self, path: Json) -> list[str]:
         try:

@@ -86,8 +86,7 @@ _ARRAYS = {
     "ale": (r"[\s\S]*/(?:steps|tool_calls|results|content|message|subagent_trajectories)",),
 }
 _IS_ARRAY = {
-    source: re.compile("|".join(f"(?:{array})" for array in arrays)).fullmatch
-    for source, arrays in _ARRAYS.items()
+    source: "|".join(f"(?:{array})" for array in arrays) for source, arrays in _ARRAYS.items()
 }
 
 
@@ -99,7 +98,7 @@ def normalise(source: str, pointer: str) -> str:
     done = ""
     for token in pointer.split("/")[1:]:
         is_index = token.isascii() and token.isdecimal()
-        done += "/*" if is_index and is_array(done) else f"/{token}"
+        done += "/*" if is_index and re.fullmatch(is_array, done) else f"/{token}"
     return done
 
 
@@ -173,8 +172,8 @@ Replaceable = Callable[[Sequence[str], Json, Json], bool]
 Also a positional id, where the residual is no usable id (missing, empty, not a string). Source: residuals.md 5, rule 2.
 """
 
-_DERIVED_ID = re.compile(r"#\d+", re.ASCII).fullmatch
-_OFFSET = re.compile(r"[Zz]|[+-]\d\d:\d\d", re.ASCII).fullmatch
+_DERIVED_ID = r"#\d+"
+_OFFSET = r"[Zz]|[+-]\d\d:\d\d"
 
 
 def restore(
@@ -245,7 +244,8 @@ def is_derived(written: Json, residual: Json) -> bool:
     if not isinstance(residual, str) or not written.startswith(residual):
         return False
     rest = written[len(residual) :]
-    return bool(_DERIVED_ID(rest) or (residual and _OFFSET(rest)))
+    added = rf"{_DERIVED_ID}|{_OFFSET}" if residual else _DERIVED_ID
+    return re.fullmatch(added, rest, re.ASCII) is not None
 
 
 PLACEHOLDER = "unknown"

@@ -17,16 +17,19 @@ from hub.carrier import (
     SOURCE,
     digest,
     digest_of_spelling,
+    turn_index,
     turn_key,
 )
 from hub.codec import root_to_wire, turn_to_wire
-from hub.difference import difference
+from hub.difference import Change
 from hub.envelope import RESERVED, Sources, envelope, make_room, nodes, put
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import FormatInfo
 from hub.json import canonical
 from hub.patch import Budget, Operation
-from hub.storyline.model import Residuals, Storyline, Turn
+from hub.storyline.model import Residuals, Storyline
+from hub.texts import KEY as TEXTS
+from hub.texts import Sharing
 from hub.writing import WriteOptions
 
 ReadBack = Callable[[Sequence[Json]], Sequence[tuple[int, Storyline]]]
@@ -104,49 +107,77 @@ def _sources(
 
 def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
     """Return what *plain* lacks of *intended*: an entry for the root, then for each turn, where they differ."""
-    budget = Budget()
-    turns: dict[str, Json] = {}
+    sealing = _Sealing(plain)
+    sealing.add(ROOT, root_to_wire(intended))
     removed: list[int] = []
     added: list[int] = []
     for before, after in align(plain.turns, intended.turns):
-        if before is not None and after is not None and len(turns) < MAX_ENTRIES - 1:
-            entry = _turn_entry(plain.turns[before], intended.turns[after], budget)
-            if entry is not None:
-                turns[turn_key(before)] = entry
+        if before is not None and after is not None and sealing.has_room:
+            if not is_same(plain.turns[before], intended.turns[after]):
+                sealing.add(turn_key(before), turn_to_wire(intended.turns[after]))
             continue
         if before is not None:
             removed.append(before)
         if after is not None:
             added.append(after)
-    moves = list(_moved_turns(plain, removed, intended, added))
-    root = _entry(root_to_wire(plain), root_to_wire(intended), budget, moves)
-    return turns if root is None else {ROOT: root, **turns}
+    return sealing.entries([*_removals(plain, removed), *_additions(intended, added)])
 
 
-def _turn_entry(plain: Turn, intended: Turn, budget: Budget) -> Json | None:
-    if is_same(plain, intended):
-        return None
-    return _entry(turn_to_wire(plain), turn_to_wire(intended), budget)
+class _Sealing:
+    """The entries of one node, while they are made."""
+
+    def __init__(self, plain: Storyline) -> None:
+        self._turns = plain.turns
+        self._wires = {ROOT: root_to_wire(plain)}
+        self._changes: dict[str, tuple[str, Change]] = {}
+        """Digest of the plain element and the change, by key."""
+        self._sharing = Sharing(plain, self._wires[ROOT])
+
+    @property
+    def has_room(self) -> bool:
+        """Whether there may be an entry for another turn, beside that of the root and the table of texts."""
+        return len(self._changes) < MAX_ENTRIES - 2
+
+    def add(self, key: str, intended: dict[str, Json]) -> None:
+        """Add what the plain element with *key* lacks of *intended*, if there is anything."""
+        plain = self._wire(key)
+        change = Change(plain, intended)
+        if change:
+            spelling = canonical(plain)
+            self._changes[key] = digest_of_spelling(spelling), change
+            if change.places:
+                self._sharing.add(key, change, spelling)
+
+    def _wire(self, key: str) -> dict[str, Json]:
+        """Return the wire JSON of the plain element with *key*."""
+        wire = self._wires.get(key)
+        return turn_to_wire(self._turns[turn_index(key) or 0]) if wire is None else wire
+
+    def entries(self, moves: list[Operation]) -> dict[str, Json]:
+        """Return the entries, *moves* of whole turns in that of the root, and the table of the texts they share."""
+        self._sharing.settle(self._wire)
+        budget = Budget()
+        patches = {
+            key: change.patch(self._sharing.homes(key, change), budget)
+            for key, (_, change) in self._changes.items()
+        }
+        made: dict[str, Json] = {
+            key: {"digest": self._changes[key][0], "patch": patch} for key, patch in patches.items()
+        }
+        if moves:
+            root = made.pop(ROOT, {"digest": digest(self._wires[ROOT]), "patch": []})
+            made = {ROOT: {**root, "patch": [*root["patch"], *moves]}, **made}
+        return {**made, TEXTS: self._sharing.table} if self._sharing.table else made
 
 
-def _entry(
-    plain: dict[str, Json],
-    intended: dict[str, Json],
-    budget: Budget,
-    moves: Sequence[Operation] = (),
-) -> Json | None:
-    """Return the entry that makes *intended* of *plain*, with the *moves* of whole turns; None if there is none."""
-    spelling = canonical(plain)
-    patch = [*difference(plain, intended, budget, spelling=spelling), *moves]
-    return {"digest": digest_of_spelling(spelling), "patch": patch} if patch else None
-
-
-def _moved_turns(
-    plain: Storyline, removed: Sequence[int], intended: Storyline, added: Sequence[int]
-) -> Iterator[Operation]:
-    """Yield the operations that remove and add whole turns: carrier.md 5."""
+def _removals(plain: Storyline, removed: Sequence[int]) -> Iterator[Operation]:
+    """Yield the operations that remove whole turns, from the last on: carrier.md 5."""
     for index in reversed(removed):
         guard = digest(turn_to_wire(plain.turns[index]))
         yield {"op": "remove", "path": turn_key(index), "digest": guard}
+
+
+def _additions(intended: Storyline, added: Sequence[int]) -> Iterator[Operation]:
+    """Yield the operations that add whole turns: carrier.md 5."""
     for index in added:
         yield {"op": "add", "path": turn_key(index), "value": turn_to_wire(intended.turns[index])}

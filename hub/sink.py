@@ -157,7 +157,11 @@ class _Documents:
     """The text of one container, made document by document."""
 
     def __init__(
-        self, write: Callable[[bytes], object], container: Container | None, *, sort_keys: bool
+        self,
+        write: Callable[[bytes | memoryview], object],
+        container: Container | None,
+        *,
+        sort_keys: bool,
     ) -> None:
         self._write = write
         self._container = container
@@ -190,17 +194,19 @@ class _Documents:
             self._add_indented(document)
 
     def _add_indented(self, document: Json | bytes) -> None:
-        text = _text(document, sort_keys=self._sort_keys)
-        if self._container == "array":
-            self._element(text)
-        elif self._held is None:
-            self._held = text
+        if self._count == 1 and self._container != "array":
+            self._held = _text(document, sort_keys=self._sort_keys)
             self._end = b"" if isinstance(document, bytes) else b"\n"
-        else:
+            return
+        if self._held is not None:
             self._container = "array"
-            self._element(self._held)
+            if _DEEP in self._held and too_deep_at(self._held, DEPTH - 1) is not None:
+                raise _too_deep()
+            self._element(self._held.replace(b"\n", b"\n  "))
             self._held = None
-            self._element(text)
+        # In an array of its own it has the brackets, and the indentation, that it has in this one.
+        text = memoryview(_text([document], sort_keys=self._sort_keys))
+        self._element(text[len(_OPEN) : -len(_CLOSE)])
 
     def end(self) -> None:
         """Write what is left.
@@ -214,16 +220,15 @@ class _Documents:
         elif self._container == "object":
             raise UsageError("no document; an object holds one")
         elif self._container != "lines":
-            self._write(b"\n]\n" if self._elements else b"[]\n")
+            self._write(_CLOSE + b"\n" if self._elements else b"[]\n")
 
-    def _element(self, text: bytes) -> None:
-        if _DEEP in text and too_deep_at(text, DEPTH - 1) is not None:
-            raise _too_deep()
-        self._write(b",\n  " if self._elements else b"[\n  ")
+    def _element(self, text: bytes | memoryview) -> None:
+        self._write(b",\n  " if self._elements else _OPEN)
         self._elements += 1
-        self._write(text.replace(b"\n", b"\n  "))
+        self._write(text)
 
 
+_OPEN, _CLOSE = b"[\n  ", b"\n]"
 _DEEP = b"\n" + b"  " * (DEPTH - 1)
 """In the text of every document that has as many levels as a reader takes, and none to spare for an array."""
 
@@ -253,7 +258,7 @@ class _File:
         self._packer = compressor(name)
         self._file = staging.create(name)
 
-    def write(self, data: bytes) -> None:
+    def write(self, data: bytes | memoryview) -> None:
         with system_errors(self._name):
             self._file.write(data if self._packer is None else self._packer.compress(data))
 
@@ -293,7 +298,7 @@ class _FileSink(Sink):
         for path, data in attachments:
             self._staging.write(safe_name(path), data)
 
-    def _put(self, data: bytes) -> None:
+    def _put(self, data: bytes | memoryview) -> None:
         if self._file is None:
             raise ValueError("a sink is written to inside its `with`")
         self._file.write(data)
@@ -397,7 +402,7 @@ class _StreamSink(Sink):
             with suppress(OSError):
                 self._stream.close()
 
-    def _put(self, data: bytes) -> None:
+    def _put(self, data: bytes | memoryview) -> None:
         if self._stream is None:
             raise ValueError("a sink is written to inside its `with`")
         with self._pipe_errors():

@@ -15,6 +15,10 @@ import typer
 HELP = "Detect, convert and validate AI-agent trajectories. Nothing is lost in silence."
 
 
+exits_at_once = False
+"""Whether the process ends with this program: then nothing need be freed."""
+
+
 class Command(NamedTuple):
     """A command: the function `name` of `hub.cli.name`, or the typer application `app` there."""
 

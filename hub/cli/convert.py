@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from hub.cli import app
 from hub.cli.options import (
     From,
     MaxSize,
@@ -106,6 +107,7 @@ def convert(
     """
     from hub import api
 
+    api.kept = [] if app.exits_at_once else None
     load_plugins(plugin)
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:

@@ -14,17 +14,8 @@ from hub.errors import UsageError
 
 _CLOCK = r"[Tt ]([01]\d|2[0-3]):([0-5]\d):([0-5]\d|60)(?:\.(\d+))?"
 _OFFSET = r"(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))"
-_LOCAL_TIME = re.compile(r"(\d{4}-\d\d-\d\d)" + _CLOCK, re.ASCII).fullmatch
-_TIME = re.compile(r"(\d{4}-\d\d-\d\d)" + _CLOCK + _OFFSET, re.ASCII).fullmatch
-_IS_OFFSET = re.compile(_OFFSET, re.ASCII).fullmatch
-
-_IS_USUAL = re.compile(
-    r"(?:1[789]|20|21)\d\d-"
-    r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)"
-    r"[Tt ](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)",
-    re.ASCII,
-).fullmatch
-"""Matches times that are certainly legal, years 1700 to 2199: all of these but 29 February and leap seconds."""
+_LOCAL_TIME = r"(\d{4}-\d\d-\d\d)" + _CLOCK
+_TIME = _LOCAL_TIME + _OFFSET
 
 _LAYOUTS = frozenset(
     f"0000-00-00{separator}00:00:00{'.' if digits else ''}{'0' * digits}{offset}".encode()
@@ -65,7 +56,7 @@ class Zone(NamedTuple):
         Raises:
             UsageError: there is no such zone.
         """
-        if self.name not in ("Z", "z") and _IS_OFFSET(self.name):
+        if self.name not in ("Z", "z") and re.fullmatch(_OFFSET, self.name, re.ASCII):
             return self.name
         from zoneinfo import ZoneInfo
 
@@ -82,7 +73,7 @@ class Zone(NamedTuple):
 def is_timestamp(value: Any, *, numbers: bool = True) -> bool:
     """Tell whether *value* is a Storyline time; *numbers*: Unix seconds count as one."""
     if type(value) is str:
-        return _IS_USUAL(value) is not None or instant(value) is not None
+        return time_layouts((value,)) is not None or instant(value) is not None
     return numbers and instant(value) is not None
 
 
@@ -103,6 +94,9 @@ def time_layouts(texts: Collection[str]) -> set[bytes] | None:
     if min(texts) < "17" or max(texts) >= "22":  # not every such instant has 64 bits
         return None
     if b"24:00:00" in together:  # which later versions of Python take for the end of the day
+        return None
+    ends = {text[-2:] for text in texts}
+    if any(end[1] != "Z" and end >= "60" for end in ends):  # minutes that Python takes in an offset
         return None
     try:
         for _ in map(datetime.fromisoformat, texts):
@@ -126,7 +120,7 @@ def instant(value: Any) -> int | None:
 
 
 def _instant_of_text(text: str) -> int | None:
-    match = _TIME(text)
+    match = re.fullmatch(_TIME, text, re.ASCII)
     if match is None:
         return None
     date, hour, minute, second, fraction, sign, offset_hour, offset_minute = match.groups()
@@ -171,7 +165,7 @@ def utc_text(nanoseconds: int, separator: str = "T", *, digits: int | None = Non
 
 def with_zone(value: Any, zone: Zone) -> str | None:
     """Return *value*, a time without offset, with that of *zone* added; None if it is none (storyline.md 6.4)."""
-    match = _LOCAL_TIME(value) if type(value) is str else None
+    match = re.fullmatch(_LOCAL_TIME, value, re.ASCII) if type(value) is str else None
     if match is None:
         return None
     date, hour, minute, second, _ = match.groups()

@@ -15,10 +15,9 @@ from hub_actf.rules import CALLS
 from hub_actf.tools import COMMAND_EXECUTION
 from hub_actf.values import budget, final_metrics, first_of_type, is_blank, is_empty, outcome
 
-_MEMBER_OF_TOOL = re.compile(
-    rf"(?P<step>/attempts/[^/]*/trajectory/steps/\d+)/(?P<place>tools|{CALLS})/(?P<rest>\d+/[^/]*)",
-    re.ASCII,
-).fullmatch
+_MEMBER_OF_TOOL = (
+    rf"(?P<step>/attempts/[^/]*/trajectory/steps/\d+)/(?P<place>tools|{CALLS})/(?P<rest>\d+/[^/]*)"
+)
 
 
 def native_residuals(storyline: Storyline) -> Mapping[str, Json]:
@@ -29,13 +28,17 @@ def native_residuals(storyline: Storyline) -> Mapping[str, Json]:
 
 def put_back(document: dict[str, Json], group: Group, fields: Mapping[str, Json]) -> set[str]:
     """Put *fields* back into *document*, made from *group*; return the pointers of those without a place."""
-    members = {place: found for place in fields if (found := _MEMBER_OF_TOOL(place))}
+    members = {
+        place: found
+        for place in fields
+        if (found := re.fullmatch(_MEMBER_OF_TOOL, place, re.ASCII))
+    }
     unplaced = {
         place
         for place, found in members.items()
         if not _put_into_tools(document, found, fields[place], fields)
     }
-    unplaced |= {place for place in fields if _IDENTITY(place)}
+    unplaced |= {place for place in fields if re.fullmatch(_IDENTITY, place)}
     others = {
         place: value
         for place, value in fields.items()
@@ -44,7 +47,7 @@ def put_back(document: dict[str, Json], group: Group, fields: Mapping[str, Json]
     return unplaced | restore(document, others, _Fillers(group).give_way).keys()
 
 
-_IDENTITY = re.compile("/task_id|/attempts/[^/]*").fullmatch
+_IDENTITY = "/task_id|/attempts/[^/]*"
 """What makes a document and its attempts: never a residual that was read, so no residual may change it."""
 
 

@@ -29,7 +29,7 @@ from hub_ale.model import (
     Step,
     Trajectory,
 )
-from hub_ale.times import is_canonical_time, is_plain_time
+from hub_ale.times import are_canonical_times, is_canonical_time
 
 Object = dict[str, Any]
 
@@ -113,6 +113,8 @@ class _Completion:
     def steps(self, values: list[Json], at: str) -> list[Step]:
         """Return the steps; none when an element is no object, since nothing can be said of their order."""
         steps = []
+        times = [value.get("timestamp") for value in values if type(value) is dict]
+        are_canonical = are_canonical_times([time for time in times if type(time) is str])
         for index, value in enumerate(values):
             if not is_step(value):
                 if type(value) is not dict:
@@ -120,7 +122,7 @@ class _Completion:
                     return []
                 value = self.step(value, f"{at}/{index}")  # noqa: PLW2901  # the same step, complete
             time = value["timestamp"]
-            if time is not None and not is_plain_time(time):
+            if time is not None and not are_canonical:
                 read = self.time(time, f"{at}/{index}/timestamp")
                 if read is not time:
                     value = {**value, "timestamp": read}  # noqa: PLW2901  # the same step
@@ -249,8 +251,8 @@ class _Completion:
 
     def time(self, text: str | None, at: str) -> str | None:
         """Return *text* if it is a Storyline time, with the zone that was asked for if it has none."""
-        if text is None or is_plain_time(text):
-            return text
+        if text is None:
+            return None
         if is_timestamp(text, numbers=False):
             if not is_canonical_time(text):
                 self.document.report(rules.TIME_FORM.at(at, text))

@@ -34,12 +34,12 @@ ERROR_WORDS = frozenset(
 BAD_REQUEST = 400
 """HTTP status codes from here on are failures."""
 
-_GAPS = re.compile(r"[\s-]+")
+_GAPS = r"[\s-]+"
 
 
 def word(text: str) -> str:
     """Return *text* lower-cased and trimmed, with `_` for runs of spaces and hyphens."""
-    return _GAPS.sub("_", text.strip().lower())
+    return re.sub(_GAPS, "_", text.strip().lower())
 
 
 # Steps

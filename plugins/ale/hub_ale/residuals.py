@@ -21,10 +21,10 @@ from hub import (
 from hub_ale.model import STEP_METRICS, StepMetrics, write_source
 from hub_ale.rules import SKELETON
 
-_NODE = re.compile(r"(?:/subagent_trajectories/(?:0|[1-9]\d*))*", re.ASCII)
-_STEP = re.compile(r"/steps/(0|[1-9]\d*)", re.ASCII).fullmatch
-_TIME = re.compile(r"/started_at|/ended_at|/steps/(?:0|[1-9]\d*)/timestamp", re.ASCII).fullmatch
-_CALL = re.compile(r"/steps/(0|[1-9]\d*)/tool_calls/(0|[1-9]\d*)/(id|name)", re.ASCII).fullmatch
+_NODE = r"(?:/subagent_trajectories/(?:0|[1-9]\d*))*"
+_STEP = r"/steps/(0|[1-9]\d*)"
+_TIME = rf"/started_at|/ended_at|{_STEP}/timestamp"
+_CALL = rf"{_STEP}/tool_calls/(0|[1-9]\d*)/(id|name)"
 
 
 class Entry(NamedTuple):
@@ -83,12 +83,16 @@ class OwnResiduals:
     def _sort(self, fields: Mapping[str, Json]) -> None:
         skeletons: dict[int, tuple[str, Json]] = {}
         for place, value in fields.items():
-            relative = place[_NODE.match(place).end() :]  # type: ignore[union-attr]  # matches any text
-            if (step := _STEP(relative)) and int(step[1]) not in skeletons:
+            relative = place[re.match(_NODE, place, re.ASCII).end() :]  # type: ignore[union-attr]  # matches any text
+            if (step := re.fullmatch(_STEP, relative, re.ASCII)) and int(step[1]) not in skeletons:
                 skeletons[int(step[1])] = place, value
-            elif type(value) is str and _TIME(relative) and relative not in self.times:
+            elif (
+                type(value) is str
+                and re.fullmatch(_TIME, relative, re.ASCII)
+                and relative not in self.times
+            ):
                 self.times[relative] = place, value
-            elif type(value) is str and (call := _CALL(relative)):
+            elif type(value) is str and (call := re.fullmatch(_CALL, relative, re.ASCII)):
                 key = int(call[1]), int(call[2]), call[3]
                 if key in self.calls:
                     self._options.unplaced(self._storyline, place, value)
@@ -275,14 +279,11 @@ def _metrics(metrics: Json) -> StepMetrics | None:
     return whole  # type: ignore[no-any-return]  # complete
 
 
-_POSITIONAL = re.compile(r"(?:#\d+)?", re.ASCII).fullmatch
-_NUMBERED = re.compile(r"#\d+", re.ASCII).fullmatch
-
-
 def is_call_id_of(tool_call_id: str, source: str, turn_id: int, index: int) -> bool:
     """Tell whether *tool_call_id* stands for the id *source* of the call at *index* of a turn."""
-    base, matches = (source, _NUMBERED) if source else (positional_id(turn_id, index), _POSITIONAL)
-    return tool_call_id.startswith(base) and bool(matches(tool_call_id[len(base) :]))
+    base, number = (source, r"#\d+") if source else (positional_id(turn_id, index), r"(?:#\d+)?")
+    rest = tool_call_id.removeprefix(base)
+    return len(base) + len(rest) == len(tool_call_id) and bool(re.fullmatch(number, rest, re.ASCII))
 
 
 def positional_id(turn_id: int, index: int) -> str:

@@ -1,0 +1,189 @@
+"""Long texts that the entries of a node share: none is stored twice, nor where the document has it.
+
+What an entry needs, and another one needs too or another element of the plain Storyline has, is in the table of the
+node, once: as a text, or as the place where the document has it. Entries copy from there. Source: decision 0010, which
+goes beyond carrier.md 4.4 in this.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from hub import pointer as pointers
+from hub.carrier import ROOT, digest, turn_key
+from hub.difference import Change, long_strings
+from hub.errors import Json
+from hub.patch import HOLDER, PatchError
+from hub.storyline.model import Env, Prompt, Storyline, ToolCall
+
+KEY = "/texts"
+"""Key of the table among the entries of a node."""
+
+Wire = dict[str, Json]
+ToWire = Callable[[str], Wire]
+"""Gives the wire JSON of the plain element with a key: `""` is the root, `/turns/3` a turn."""
+
+# Writing
+
+
+class Sharing:
+    """Where the long texts of the changes of one node come from: the element itself, the root, or the table."""
+
+    def __init__(self, plain: Storyline, root: Wire) -> None:
+        self.table: list[Json] = []
+        """Each is `{"text": T}`, or `{"from": POINTER, "digest": D}` for one that the plain Storyline has."""
+        self._plain = plain
+        self._in_root = {text: pointer for text, pointer, _ in reversed(long_strings(root, ""))}
+        self._own: dict[str, dict[str, str]] = {}
+        self._needed: Counter[str] = Counter()
+        """Texts that are not in the element that needs them, with the number of those elements."""
+        self._shared: dict[str, str] = {}
+
+    def add(self, key: str, change: Change, spelling: bytes) -> None:
+        """Add the *change* of the element with *key*, whose plain canonical JSON is *spelling*."""
+        texts = change.places.keys()
+        own: dict[str, str] = {}
+        if key == ROOT or not texts <= self._in_root.keys():
+            own = change.homes(texts, spelling)
+        self._own[key] = own
+        self._needed.update(texts - own.keys() if own else texts)
+
+    def settle(self, to_wire: ToWire) -> None:
+        """Make the table, after all changes were added; *to_wire* gives the plain elements."""
+        if not self._needed:
+            return
+        elsewhere = {text: self._in_root[text] for text in self._needed if text in self._in_root}
+        missing = self._needed.keys() - elsewhere.keys()
+        if missing:
+            elsewhere.update(_find_in_turns(self._plain, missing, to_wire))
+        for text, number in self._needed.items():
+            if text in elsewhere:
+                self._share(text, {"from": elsewhere[text], "digest": digest(text)})
+            elif number > 1:
+                self._share(text, {"text": text})
+
+    def _share(self, text: str, entry: dict[str, str]) -> None:
+        self._shared[text] = f"/{HOLDER}/{len(self.table)}"
+        self.table.append(entry)
+
+    def homes(self, key: str, change: Change) -> dict[str, str]:
+        """Return the pointer that each text of the *change* of the element with *key* is copied from."""
+        own, shared = self._own.get(key, {}), self._shared
+        if not shared:
+            return own
+        return own | {
+            text: shared[text] for text in change.places if text in shared and text not in own
+        }
+
+
+_MANY = 64
+"""So many turns are asked together whether they have a text."""
+
+
+def _find_in_turns(plain: Storyline, texts: Collection[str], to_wire: ToWire) -> dict[str, str]:
+    """Return the first place of each of *texts* that a turn has."""
+    found: dict[str, str] = {}
+    missing, lengths = set(texts), set(map(len, texts))
+    for start in range(0, len(plain.turns), _MANY):
+        some = plain.turns[start : start + _MANY]
+        if missing.isdisjoint(_texts_in(some, lengths)):
+            continue
+        for index in range(start, start + len(some)):
+            key = turn_key(index)
+            for text, pointer, _ in long_strings(to_wire(key), key):
+                if text in missing:
+                    missing.remove(text)
+                    found[text] = pointer
+    return found
+
+
+_HOLDERS = (dict, list, ToolCall, Prompt, Env)
+
+
+def _texts_in(values: Sequence[object], lengths: Collection[int]) -> set[str]:
+    """Return every text in *values* that has one of *lengths*, keys among them; level by level, which is fast."""
+    found: set[str] = set()
+    level: Sequence[Any] = values
+    while level:
+        level = gc.get_referents(*level)
+        found.update([one for one in level if type(one) is str and len(one) in lengths])
+        level = [one for one in level if type(one) in _HOLDERS]
+    return found
+
+
+# Reading
+
+
+class Texts:
+    """The table of a node, while its entries are applied."""
+
+    def __init__(
+        self, table: Json, to_wire: ToWire, number: int, warn: Callable[[str], object]
+    ) -> None:
+        """*number* is that of the plain turns; *warn* is told of a text that is not as it was.
+
+        Raises:
+            PatchError: *table* is none.
+        """
+        if not isinstance(table, list) or not all(map(_is_entry, table)):
+            raise PatchError("expected an array of texts and of places with digests")
+        self._table = table
+        self._to_wire = to_wire
+        self._number = number
+        self._warn = warn
+        self._known: dict[int, str] = {}
+        self._by_digest: dict[str, str] | None = None
+
+    def text(self, token: str) -> str:
+        """Return the text whose index is *token*.
+
+        Raises:
+            LookupError: there is none.
+        """
+        index = pointers.index(token, len(self._table) - 1)
+        if index not in self._known:
+            entry = self._table[index]
+            self._known[index] = entry["text"] if "text" in entry else self._found(entry)
+        return self._known[index]
+
+    def _found(self, entry: Mapping[str, str]) -> str:
+        """Return the text that the document has: at its place, else anywhere; if it was edited, what is there now."""
+        text = self._at(entry["from"])
+        if text is not None and digest(text) == entry["digest"]:
+            return text
+        if self._by_digest is None:
+            self._by_digest = {digest(one): one for one in self._all()}
+        moved = self._by_digest.get(entry["digest"], text)
+        if moved is None:
+            raise LookupError(entry["from"])
+        if moved is text:
+            self._warn(f"the text at {entry['from']} was edited, and is used as it is now")
+        return moved
+
+    def _at(self, pointer: str) -> str | None:
+        try:
+            tokens = pointers.split(pointer)
+            key = ROOT
+            if tokens[:1] == ["turns"]:
+                key = turn_key(pointers.index(tokens[1], self._number - 1))
+                tokens = tokens[2:]
+            text = pointers.get(self._to_wire(key), tokens)
+        except (LookupError, ValueError):
+            return None
+        return text if isinstance(text, str) else None
+
+    def _all(self) -> Iterator[str]:
+        for key in (ROOT, *map(turn_key, range(self._number))):
+            for text, _, _ in long_strings(self._to_wire(key), ""):
+                yield text
+
+
+def _is_entry(entry: Json) -> bool:
+    return (
+        isinstance(entry, dict)
+        and entry.keys() in ({"text"}, {"from", "digest"})
+        and all(isinstance(value, str) for value in entry.values())
+    )
