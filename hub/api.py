@@ -338,6 +338,7 @@ class _Run:
         extract_images: bool,
     ) -> None:
         from hub.conversion import write_documents
+        from hub.envelope import compact
         from hub.sink import Sink
 
         if extract_images and not self.writer.can_attach:
@@ -360,6 +361,8 @@ class _Run:
                 )
                 for document, files in written:
                     name = self.writer.file_name(document, options) if sink.wants_names else None
+                    if options.carry:
+                        compact(document, self.writer.info)
                     sink.write(document, name=name, attachments=files)
                     self.documents += 1
                 for _, problem in options.problems:

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from hub import pointer as pointers
 from hub.errors import MISSING, Json
 from hub.json import canonical
-from hub.patch import MAX_OPERATIONS, MAX_TOKENS, Budget, Operation
+from hub.patch import HOLDER, MAX_OPERATIONS, MAX_TOKENS, Budget, Operation
 from hub.residuals import equal
 
 LONG = 128
@@ -40,20 +40,6 @@ class Change:
     def __bool__(self) -> bool:
         return bool(self._operations)
 
-    def homes(self, texts: Collection[str], spelling: bytes | None = None) -> dict[str, str]:
-        """Return the first place in the plain element of each of *texts* that is there.
-
-        *spelling* is the canonical JSON of the plain element: it tells quickly that a text is not in there.
-        """
-        if spelling is None:
-            spelling = canonical(self._plain)
-        homes: dict[str, str] = {}
-        if any(canonical(text[:_ENOUGH])[1:-1] in spelling for text in texts):
-            for text, pointer, _ in long_strings(self._plain, ""):
-                if text in texts:
-                    homes.setdefault(text, pointer)
-        return homes
-
     def patch(self, homes: Mapping[str, str], budget: Budget) -> list[Operation]:
         """Return the operations; what has one of *homes* is copied from there, which is taken from *budget*."""
         operations = self._operations
@@ -65,6 +51,19 @@ class Change:
         return list(_by_member(self._plain, self._intended))
 
 
+def homes(plain: dict[str, Json], texts: Collection[str], spelling: bytes) -> dict[str, str]:
+    """Return the first place in *plain* of each of *texts* that is there.
+
+    *spelling* is the canonical JSON of *plain*: it tells quickly that a text is not in there.
+    """
+    found: dict[str, str] = {}
+    if any(canonical(text[:_ENOUGH])[1:-1] in spelling for text in texts):
+        for text, pointer, _ in long_strings(plain, ""):
+            if text in texts:
+                found.setdefault(text, pointer)
+    return found
+
+
 def difference(
     plain: dict[str, Json], intended: dict[str, Json], budget: Budget
 ) -> list[Operation]:
@@ -73,7 +72,8 @@ def difference(
     What they copy is taken from *budget*.
     """
     change = Change(plain, intended)
-    return change.patch(change.homes(change.places) if change.places else {}, budget)
+    own = homes(plain, change.places, canonical(plain)) if change.places else {}
+    return change.patch(own, budget)
 
 
 def _by_member(plain: dict[str, Json], intended: dict[str, Json]) -> Iterator[Operation]:
@@ -133,12 +133,19 @@ def _compare_objects(
 ) -> int:
     leaves = len(after)
     is_small = len(before) + leaves <= _MANY
-    members = (_known_members if is_small else _members)(tuple(before), tuple(after))
-    for key, token, op in members:
+    for key, token, op in (_known_members if is_small else _members)(tuple(before), tuple(after)):
         if op is None:
             old, new = before[key], after[key]
-            if old is not new:
-                leaves += _compare(old, new, path + token, operations) - 1
+            if old is new:
+                continue
+            kind = type(old)
+            if kind is type(new):
+                if kind is dict or kind is list:
+                    leaves += _compare_containers(old, new, path + token, operations) - 1
+                    continue
+                if old == new:
+                    continue
+            operations.append({"op": "replace", "path": path + token, "value": new})
         elif op == "add":
             operations.append({"op": op, "path": path + token, "value": after[key]})
         else:
@@ -242,9 +249,7 @@ def _share(
             targets[text] = wanted
     if not targets:
         return operations
-    replaced = {operation["path"] for operation in operations}
-    replaced.update([target.pointer for wanted in targets.values() for target in wanted])
-    parked, copies = _copies(places, homes, targets, replaced)
+    parked, copies = _copies(operations, places, homes, targets)
     return [*parked, *_emptied(operations, targets), *copies]
 
 
@@ -306,15 +311,21 @@ def _find_long_strings(value: Json, pointer: str, found: list[tuple[str, str, bo
 
 
 def _copies(
-    places: Places, homes: Mapping[str, str], targets: Places, replaced: set[str]
+    operations: list[Operation], places: Places, homes: Mapping[str, str], targets: Places
 ) -> tuple[list[Operation], list[Operation]]:
-    """Return the operations that park homes which are *replaced*, and those that copy each string to its targets."""
+    """Return the operations that park homes which are replaced, and those that copy each string to its targets."""
     parked: list[Operation] = []
     copies: list[Operation] = []
+    replaced: set[str] = set()
+    if any(text in homes and not homes[text].startswith(IN_TABLE) for text in targets):
+        replaced.update(operation["path"] for operation in operations)
+        replaced.update(target.pointer for wanted in targets.values() for target in wanted)
     for number, (text, found) in enumerate(places.items()):
-        wanted = targets.get(text, [])
+        wanted = targets.get(text)
+        if wanted is None:
+            continue
         home = homes.get(text, found[0].pointer)
-        is_parked = bool(wanted) and text in homes and _is_replaced(home, replaced)
+        is_parked = bool(replaced) and text in homes and _is_replaced(home, replaced)
         if is_parked:
             parked.append({"op": "copy", "from": home, "path": f"/${number}"})
             home = f"/${number}"
@@ -326,6 +337,10 @@ def _copies(
                 array, _, index = target.pointer.rpartition("/")
                 copies.append({"op": "remove", "path": f"{array}/{int(index) + 1}"})
     return parked, copies
+
+
+IN_TABLE = f"/{HOLDER}/"
+"""How the pointer of a text begins that is copied from the table of the node."""
 
 
 def _is_replaced(pointer: str, replaced: set[str]) -> bool:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from hub import pointer as pointers
 from hub.errors import MISSING, InvalidDocument, Json, Problem, Rule
 from hub.hookspecs import FormatInfo
+from hub.json import in_one_piece
 from hub.residuals import ENVELOPE, add_residuals, equal
 from hub.storyline.model import Residuals, Storyline
 
@@ -362,3 +363,19 @@ def _own(node: dict[str, Any], parents: Iterable[str]) -> dict[str, Any]:
         holder[token] = dict(holder.get(token, ()))
         holder = holder[token]
     return holder
+
+
+_NEAR = 200
+"""Tokens of a pointer up to which no envelope that is written as one piece can make a document too deep."""
+
+
+def compact(document: Json, info: FormatInfo) -> None:
+    """Make the text of each envelope in *document* compact, even where the document's is indented.
+
+    Nobody reads it there, and indented it would be longer than what it is about.
+    """
+    for pointer, node, place in _places(document, info):
+        *parents, key = pointers.split(place)
+        holder = _holder(node, parents)
+        if holder is not None and key in holder and pointer.count("/") <= _NEAR:
+            holder[key] = in_one_piece(holder[key], sort_keys=info.sorts_keys)

@@ -296,6 +296,15 @@ def dumps(value: Json, *, indent: bool = False, sort_keys: bool = False) -> byte
         return b"".join(_pieces(value, option))
 
 
+def in_one_piece(value: Json, *, sort_keys: bool = False) -> Json:
+    """Return what is written as the compact text of *value*, also in an indented one; *value* itself if it is deep."""
+    try:
+        text = orjson.dumps(value, _exact_number, orjson.OPT_SORT_KEYS if sort_keys else 0)
+    except TypeError:
+        return value
+    return orjson.Fragment(text)
+
+
 def compact(value: Json) -> str:
     """Return the compact JSON text of *value*: no white space, keys in their order (storyline.md 1.2)."""
     return dumps(value).decode()

@@ -38,7 +38,7 @@ from hub.hookspecs import FormatInfo
 from hub.patch import Budget, Lookup, Operation, PatchError, apply
 from hub.storyline.model import Storyline, Turn
 from hub.texts import KEY as TEXTS
-from hub.texts import Texts
+from hub.texts import StaleText, Texts
 
 
 def open_into(storylines: list[Storyline], opened: Opened, info: FormatInfo) -> list[Problem]:
@@ -129,6 +129,9 @@ class _Opening:
         message = f"{key or 'root'}: {what}"
         self._problems.append(rule.at(self._plain.node, message=message))
 
+    def _discard(self, key: str, error: PatchError) -> None:
+        self._warn(STALE if isinstance(error, StaleText) else MALFORMED, key, str(error))
+
     def _root(self, entry: Json) -> _Root:
         moves = [one for one in entry["patch"] if _is_move(one)]
         patch = [one for one in entry["patch"] if not _is_move(one)]
@@ -140,7 +143,7 @@ class _Opening:
         try:
             return _Root(apply(plain, patch, self._budget, closed=CLOSED, texts=self._texts), moves)
         except PatchError as error:
-            self._warn(MALFORMED, ROOT, str(error))
+            self._discard(ROOT, error)
             return _Root()
 
     def _patched_turn(self, at: int, entry: Json) -> Iterator[tuple[int, _Wire]]:
@@ -154,7 +157,7 @@ class _Opening:
             if type(wire.get("id")) is not int:
                 raise PatchError("expected a turn with an integer id")
         except PatchError as error:
-            self._warn(MALFORMED, turn_key(at), str(error))
+            self._discard(turn_key(at), error)
         else:
             yield index, wire
 

@@ -27,7 +27,7 @@ from hub.errors import InvalidDocument, Json
 from hub.hookspecs import FormatInfo
 from hub.json import canonical
 from hub.patch import Budget, Operation
-from hub.storyline.model import Residuals, Storyline
+from hub.storyline.model import Residuals, Storyline, Turn
 from hub.texts import KEY as TEXTS
 from hub.texts import Sharing
 from hub.writing import WriteOptions
@@ -108,13 +108,12 @@ def _sources(
 def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
     """Return what *plain* lacks of *intended*: an entry for the root, then for each turn, where they differ."""
     sealing = _Sealing(plain)
-    sealing.add(ROOT, root_to_wire(intended))
+    sealing.root(intended)
     removed: list[int] = []
     added: list[int] = []
     for before, after in align(plain.turns, intended.turns):
         if before is not None and after is not None and sealing.has_room:
-            if not is_same(plain.turns[before], intended.turns[after]):
-                sealing.add(turn_key(before), turn_to_wire(intended.turns[after]))
+            sealing.turn(before, intended.turns[after])
             continue
         if before is not None:
             removed.append(before)
@@ -128,46 +127,57 @@ class _Sealing:
 
     def __init__(self, plain: Storyline) -> None:
         self._turns = plain.turns
-        self._wires = {ROOT: root_to_wire(plain)}
-        self._changes: dict[str, tuple[str, Change]] = {}
-        """Digest of the plain element and the change, by key."""
-        self._sharing = Sharing(plain, self._wires[ROOT])
+        self._root = root_to_wire(plain)
+        self._entries: dict[str, Any] = {}
+        self._unsettled: dict[str, Change] = {}
+        """Changes whose patches depend on what other entries need."""
+        self._sharing = Sharing(plain, self._root)
+        self._budget = Budget()
 
     @property
     def has_room(self) -> bool:
         """Whether there may be an entry for another turn, beside that of the root and the table of texts."""
-        return len(self._changes) < MAX_ENTRIES - 2
+        return len(self._entries) < MAX_ENTRIES - 2
 
-    def add(self, key: str, intended: dict[str, Json]) -> None:
-        """Add what the plain element with *key* lacks of *intended*, if there is anything."""
-        plain = self._wire(key)
+    def root(self, intended: Storyline) -> None:
+        """Add what the plain root lacks of *intended*."""
+        self._add(ROOT, self._root, root_to_wire(intended))
+
+    def turn(self, index: int, intended: Turn) -> None:
+        """Add what the plain turn at *index* lacks of *intended*."""
+        plain = self._turns[index]
+        if not is_same(plain, intended):
+            self._add(turn_key(index), turn_to_wire(plain), turn_to_wire(intended))
+
+    def _add(self, key: str, plain: dict[str, Json], intended: dict[str, Json]) -> None:
         change = Change(plain, intended)
-        if change:
-            spelling = canonical(plain)
-            self._changes[key] = digest_of_spelling(spelling), change
-            if change.places:
-                self._sharing.add(key, change, spelling)
-
-    def _wire(self, key: str) -> dict[str, Json]:
-        """Return the wire JSON of the plain element with *key*."""
-        wire = self._wires.get(key)
-        return turn_to_wire(self._turns[turn_index(key) or 0]) if wire is None else wire
+        if not change:
+            return
+        spelling = canonical(plain)
+        homes: dict[str, str] | None = {}
+        if change.places:
+            homes = self._sharing.add(key, change, plain, spelling)
+        if homes is None:
+            self._unsettled[key] = change
+        patch = [] if homes is None else change.patch(homes, self._budget)
+        self._entries[key] = {"digest": digest_of_spelling(spelling), "patch": patch}
 
     def entries(self, moves: list[Operation]) -> dict[str, Json]:
         """Return the entries, *moves* of whole turns in that of the root, and the table of the texts they share."""
         self._sharing.settle(self._wire)
-        budget = Budget()
-        patches = {
-            key: change.patch(self._sharing.homes(key, change), budget)
-            for key, (_, change) in self._changes.items()
-        }
-        made: dict[str, Json] = {
-            key: {"digest": self._changes[key][0], "patch": patch} for key, patch in patches.items()
-        }
+        for key, change in self._unsettled.items():
+            patch = change.patch(self._sharing.homes(key, change), self._budget)
+            self._entries[key]["patch"] = patch
+        made = self._entries
         if moves:
-            root = made.pop(ROOT, {"digest": digest(self._wires[ROOT]), "patch": []})
+            root = made.pop(ROOT, {"digest": digest(self._root), "patch": []})
             made = {ROOT: {**root, "patch": [*root["patch"], *moves]}, **made}
         return {**made, TEXTS: self._sharing.table} if self._sharing.table else made
+
+    def _wire(self, key: str) -> dict[str, Json]:
+        """Return the wire JSON of the plain element with *key*."""
+        index = turn_index(key)
+        return self._root if index is None else turn_to_wire(self._turns[index])
 
 
 def _removals(plain: Storyline, removed: Sequence[int]) -> Iterator[Operation]:

@@ -14,9 +14,9 @@ from typing import Any
 
 from hub import pointer as pointers
 from hub.carrier import ROOT, digest, turn_key
-from hub.difference import Change, long_strings
+from hub.difference import IN_TABLE, Change, homes, long_strings
 from hub.errors import Json
-from hub.patch import HOLDER, PatchError
+from hub.patch import PatchError
 from hub.storyline.model import Env, Prompt, Storyline, ToolCall
 
 KEY = "/texts"
@@ -42,41 +42,44 @@ class Sharing:
         """Texts that are not in the element that needs them, with the number of those elements."""
         self._shared: dict[str, str] = {}
 
-    def add(self, key: str, change: Change, spelling: bytes) -> None:
-        """Add the *change* of the element with *key*, whose plain canonical JSON is *spelling*."""
+    def add(self, key: str, change: Change, plain: Wire, spelling: bytes) -> dict[str, str] | None:
+        """Add the *change* of the *plain* element with *key*; *spelling* is its canonical JSON.
+
+        Return where each of its texts is copied from, or None if that is told by `homes` when all changes are there.
+        """
         texts = change.places.keys()
         own: dict[str, str] = {}
         if key == ROOT or not texts <= self._in_root.keys():
-            own = change.homes(texts, spelling)
-        self._own[key] = own
-        self._needed.update(texts - own.keys() if own else texts)
-
-    def settle(self, to_wire: ToWire) -> None:
-        """Make the table, after all changes were added; *to_wire* gives the plain elements."""
-        if not self._needed:
-            return
-        elsewhere = {text: self._in_root[text] for text in self._needed if text in self._in_root}
-        missing = self._needed.keys() - elsewhere.keys()
+            own = homes(plain, texts, spelling)
+        for text in texts - own.keys() if own else texts:
+            if text in self._in_root and text not in self._shared:
+                self._share(text, self._in_root[text])
+        missing = [text for text in texts if text not in own and text not in self._shared]
         if missing:
-            elsewhere.update(_find_in_turns(self._plain, missing, to_wire))
-        for text, number in self._needed.items():
-            if text in elsewhere:
-                self._share(text, {"from": elsewhere[text], "digest": digest(text)})
-            elif number > 1:
-                self._share(text, {"text": text})
+            self._own[key] = own
+            self._needed.update(missing)
+            return None
+        return {text: own[text] if text in own else self._shared[text] for text in texts}
 
-    def _share(self, text: str, entry: dict[str, str]) -> None:
-        self._shared[text] = f"/{HOLDER}/{len(self.table)}"
+    def _share(self, text: str, pointer: str | None) -> None:
+        entry = {"text": text} if pointer is None else {"from": pointer, "digest": digest(text)}
+        self._shared[text] = f"{IN_TABLE}{len(self.table)}"
         self.table.append(entry)
 
+    def settle(self, to_wire: ToWire) -> None:
+        """Complete the table, after all changes were added; *to_wire* gives the plain elements."""
+        if not self._needed:
+            return
+        in_turns = _find_in_turns(self._plain, self._needed.keys(), to_wire)
+        for text, number in self._needed.items():
+            if text in in_turns or number > 1:
+                self._share(text, in_turns.get(text))
+
     def homes(self, key: str, change: Change) -> dict[str, str]:
-        """Return the pointer that each text of the *change* of the element with *key* is copied from."""
-        own, shared = self._own.get(key, {}), self._shared
-        if not shared:
-            return own
-        return own | {
-            text: shared[text] for text in change.places if text in shared and text not in own
-        }
+        """Return where the texts of a *change* are copied from; of one that is the only place of a text, none."""
+        own, shared = self._own[key], self._shared
+        others = {text: shared[text] for text in change.places if text in shared}
+        return others | own
 
 
 _MANY = 64
@@ -117,6 +120,10 @@ def _texts_in(values: Sequence[object], lengths: Collection[int]) -> set[str]:
 # Reading
 
 
+class StaleText(PatchError):
+    """A text that an entry needs is no longer in the document."""
+
+
 class Texts:
     """The table of a node, while its entries are applied."""
 
@@ -142,6 +149,7 @@ class Texts:
 
         Raises:
             LookupError: there is none.
+            StaleText: it was in the document, and is no more.
         """
         index = pointers.index(token, len(self._table) - 1)
         if index not in self._known:
@@ -158,7 +166,7 @@ class Texts:
             self._by_digest = {digest(one): one for one in self._all()}
         moved = self._by_digest.get(entry["digest"], text)
         if moved is None:
-            raise LookupError(entry["from"])
+            raise StaleText(f"the text at {entry['from']} is gone")
         if moved is text:
             self._warn(f"the text at {entry['from']} was edited, and is used as it is now")
         return moved

@@ -31,6 +31,7 @@ from hub.fidelity import measure
 from hub.json import canonical, dumps, loads
 from hub.testing import to_wire
 from hub.testing.strategies import KEYS, json_values, storylines
+from hub.texts import KEY as TEXTS
 
 Json = Any
 
@@ -293,10 +294,19 @@ def _check_envelopes(format: str, document: Json) -> None:
         assert not looks_sealed(held)
         carried[envelope.holder] = held["sources"].get(SOURCE, {"fields": {}})["fields"]
     assert not looks_sealed(document)
-    for element, patch in _elements(format, document, carried):
-        stored = Counter(_long_strings([operation.get("value") for operation in patch]))
-        assert stored.keys().isdisjoint(_long_strings(element))
-        assert set(stored.values()) <= {1}
+    for storyline in _plain(format, document):
+        _check_texts(storyline, carried.get(storyline.node, {}))
+
+
+def _check_texts(plain: Storyline, carried: dict[str, Json]) -> None:
+    """Check that what is carried for *plain*, whole turns aside, has each long text once, and none that is there."""
+    values = [one["text"] for one in carried.pop(TEXTS, ()) if "text" in one]
+    for entry in carried.values():
+        values += [one.get("value") for one in entry["patch"] if turn_index(one["path"]) is None]
+    stored = Counter(_long_strings(values))
+    shown = [root_to_wire(plain), *map(turn_to_wire, plain.turns)]
+    assert stored.keys().isdisjoint(_long_strings(shown))
+    assert set(stored.values()) <= {1}
 
 
 def looks_sealed(value: Json) -> bool:
@@ -309,19 +319,6 @@ def _plain(format: str, document: Json) -> list[Storyline]:
     records = document if isinstance(document, list) else [document]
     parsed = hub.formats[format].parse(Source.of(*records))
     return [one for each in parsed for one in read_document(hub.formats[format], each).storylines]
-
-
-def _elements(
-    format: str, document: Json, carried: dict[str, dict[str, Json]]
-) -> Iterator[tuple[Json, list[Json]]]:
-    """Yield each element that the document shows otherwise, with what is carried for it, whole turns aside."""
-    for storyline in _plain(format, document):
-        for key, entry in carried.get(storyline.node, {}).items():
-            index = turn_index(key)
-            element = (
-                root_to_wire(storyline) if index is None else turn_to_wire(storyline.turns[index])
-            )
-            yield element, [one for one in entry["patch"] if turn_index(one["path"]) is None]
 
 
 def _long_strings(value: Json) -> Iterator[str]:
