@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from hub.api import validate as validate
     from hub.api import write as write
     from hub.codec import from_wire as from_wire
-    from hub.codec import to_wire as to_wire
     from hub.errors import MISSING as MISSING
     from hub.errors import FormatError as FormatError
     from hub.errors import HubError as HubError
@@ -105,6 +104,7 @@ if TYPE_CHECKING:
     from hub.storyline.usage import cost_usd as cost_usd
     from hub.storyline.usage import duration_ms as duration_ms
     from hub.storyline.usage import prompt_tokens as prompt_tokens
+    from hub.wire import to_wire as to_wire
     from hub.writing import WriteOptions as WriteOptions
 
 _HOMES = {
@@ -120,7 +120,8 @@ _HOMES = {
         "validate",
         "write",
     ),
-    "hub.codec": ("from_wire", "to_wire"),
+    "hub.codec": ("from_wire",),
+    "hub.wire": ("to_wire",),
     "hub.errors": (
         "MISSING",
         "FormatError",

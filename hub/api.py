@@ -217,8 +217,8 @@ def write(
         ValueError: a float that is infinite or not a number, which is not JSON; the message names its pointer.
     """
     from hub import conversion
-    from hub.codec import to_wire
     from hub.json import refuse_non_finite
+    from hub.wire import to_wire
 
     writer = formats[to]
     batch = list(storylines)

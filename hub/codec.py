@@ -12,9 +12,9 @@ import attrs
 
 from hub import converters
 from hub.errors import MISSING, InvalidDocument, Json, Problem, UnsupportedVersion
-from hub.residuals import counts
 from hub.storyline import rules
 from hub.storyline.model import Storyline, Turn
+from hub.wire import to_wire
 
 
 def from_wire(data: Json) -> Storyline:
@@ -59,21 +59,6 @@ def _problems_of_others(data: dict[str, Json]) -> Iterator[Problem]:
         yield rules.TYPE.at("/unknown_key_counts", counted, expected="an object")
 
 
-def to_wire(storyline: Storyline) -> dict[str, Json]:
-    """Return the wire JSON of *storyline*: short names, nothing that is not set (storyline.md 2)."""
-    wire: dict[str, Json] = {"schema_version": rules.SCHEMA_VERSION}
-    wire.update(converters.fast().unstructure(storyline))
-    prompt = storyline.prompt
-    if prompt is not None and not (prompt.system or prompt.user):
-        del wire["prompt"]
-    counted = counts(storyline.unknown_fields)
-    if counted:
-        wire["unknown_key_counts"] = counted
-    else:
-        wire.pop("unknown_fields", None)
-    return wire
-
-
 def to_valid_wire(storyline: Storyline) -> dict[str, Json]:
     """Return the wire JSON of *storyline* after it has been validated: storyline.md 7.
 
@@ -99,21 +84,9 @@ def check_model(storyline: Storyline) -> Iterator[Problem]:
 # Parts of a Storyline
 
 
-def root_to_wire(storyline: Storyline) -> dict[str, Json]:
-    """Return the wire JSON of *storyline* without `turns` and residuals: the root element of carrier.md 1."""
-    wire = to_wire(attrs.evolve(storyline, turns=[], unknown_fields={}))
-    del wire["turns"]
-    return wire
-
-
 def root_from_wire(wire: dict[str, Json]) -> Storyline:
     """Return the Storyline without turns that a root element spells; raises as `from_wire`."""
     return from_wire({**wire, "turns": []})
-
-
-def turn_to_wire(turn: Turn) -> dict[str, Json]:
-    """Return the wire JSON of one turn."""
-    return converters.turn_writer()(turn)
 
 
 def turn_from_wire(wire: Json) -> Turn:

@@ -13,11 +13,11 @@ from typing import Literal
 from attrs import Factory, frozen
 
 from hub.alignment import align, is_same, match
-from hub.codec import root_to_wire, to_wire, turn_to_wire
 from hub.errors import MISSING, Json, show
 from hub.pointer import escape
 from hub.residuals import equal
 from hub.storyline.model import Storyline, Turn
+from hub.wire import root_to_wire, to_wire, turn_to_wire
 
 Kind = Literal["added", "removed", "changed"]
 

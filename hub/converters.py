@@ -1,7 +1,7 @@
-"""The cattrs converters between Storylines and wire JSON: a fast one, and one that says what is wrong and where.
+"""The cattrs converters from wire JSON to Storylines: a fast one, and one that says what is wrong and where.
 
 Both read by the rules of storyline.md 1: a value has exactly the type of its member, an undeclared key is refused,
-`null` of an optional member is absent. Opaque values are passed on by reference both ways. The fast converter reads
+`null` of an optional member is absent. Opaque values are passed on by reference. The fast converter reads
 an object in one loop over the members that are there, for half of what the function costs that cattrs makes; the
 detailed one reads on after a wrong value.
 """
@@ -18,10 +18,8 @@ import attrs
 import cattrs
 from cattrs.cols import list_structure_factory
 from cattrs.errors import ClassValidationError, ForbiddenExtraKeysError, IterableValidationError
-from cattrs.fns import identity
 from cattrs.gen import (
     make_dict_structure_fn,
-    make_dict_unstructure_fn,
     make_mapping_structure_fn,
     override,
 )
@@ -30,12 +28,11 @@ from hub import pointer as pointers
 from hub.errors import MISSING, Json, Problem, Rule
 from hub.storyline import rules
 from hub.storyline.calls import GREATEST, LEAST
-from hub.storyline.model import Env, Llm, Residuals, Task, TaskResult, Timestamp, Turn
+from hub.storyline.model import Env, Llm, Residuals, Task, TaskResult, Timestamp
 from hub.storyline.times import is_timestamp
 
 Class = type[attrs.AttrsInstance]
 Reader = Callable[[Json, Any], Any]
-Writer = Callable[[Any], Json]
 
 
 class Refused(Exception):
@@ -50,12 +47,6 @@ class Refused(Exception):
 def fast() -> cattrs.Converter:
     """Return the converter that stops at the first wrong value, with whatever error that gives."""
     return _converter(_fast_reader, _fast_list_reader, detailed=False)
-
-
-@cache
-def turn_writer() -> Callable[[Turn], dict[str, Json]]:
-    """Return what the fast converter writes turns with."""
-    return fast().get_unstructure_hook(Turn)
 
 
 @cache
@@ -85,9 +76,6 @@ def _converter(
     converter.register_structure_hook_func(
         lambda kind: kind == dict[str, Residuals], _sources_reader(converter)
     )
-    converter.register_unstructure_hook_factory(attrs.has, partial(_writer, converter))
-    converter.register_unstructure_hook(TaskResult, _result_writer(_writer(converter, TaskResult)))
-    converter.register_unstructure_hook(Task, _task_writer(_writer(converter, Task)))
     return converter
 
 
@@ -242,10 +230,6 @@ def _task_reader(read: Reader) -> Reader:
     return read_task
 
 
-def _task_writer(write: Writer) -> Writer:
-    return lambda task: {key: part for key, part in write(task).items() if part}
-
-
 def _result_reader(read: Reader) -> Reader:
     """Leave out typed members that mean absent, whatever their type; keep the others: storyline.md 3.4."""
 
@@ -265,13 +249,6 @@ def _result_reader(read: Reader) -> Reader:
         return result
 
     return read_result
-
-
-def _result_writer(write: Writer) -> Writer:
-    return lambda result: {
-        **write(result),
-        **{key: member for key, member in result.extras.items() if member is not None},
-    }
 
 
 @attrs.define(kw_only=True)
@@ -296,45 +273,6 @@ def _sources_reader(converter: cattrs.Converter) -> Reader:
         return {name: residuals for name, residuals in found.items() if residuals.fields}
 
     return read
-
-
-def _sources_writer(value: dict[str, Residuals]) -> Json:
-    return {
-        "sources": {
-            name: {
-                "source_document_id": residuals.source_document_id,
-                "fields": residuals.fields,
-            }
-            for name, residuals in value.items()
-            if residuals.fields
-        }
-    }
-
-
-# Writing
-
-
-def _writer(converter: cattrs.Converter, cls: Class) -> Writer:
-    overrides: dict[str, Any] = {field.name: override(omit=True) for field in attrs.fields(cls)}
-    for key, field in _members(cls).items():
-        overrides[field.name] = override(
-            rename=key,
-            omit_if_default=_is_optional(field),
-            unstruct_hook=_member_writer(converter, _kind(field)),
-        )
-    return make_dict_unstructure_fn(cls, converter, **overrides)
-
-
-def _member_writer(converter: cattrs.Converter, kind: Any) -> Writer:
-    """Return how a member of type *kind* is written: everything but attrs classes by reference."""
-    if kind == dict[str, Residuals]:
-        return _sources_writer
-    if attrs.has(kind):
-        return converter.get_unstructure_hook(kind)
-    if get_origin(kind) is list and attrs.has(get_args(kind)[0]):
-        write = converter.get_unstructure_hook(get_args(kind)[0])
-        return lambda values: [write(value) for value in values]
-    return identity
 
 
 # What is wrong

@@ -13,7 +13,6 @@ from attrs import evolve, frozen
 
 from hub.alignment import align, match
 from hub.carrier import SOURCE
-from hub.codec import root_to_wire, to_wire, turn_to_wire
 from hub.conversion import (
     Reading,
     batches,
@@ -28,6 +27,7 @@ from hub.registry import Format
 from hub.residuals import equal
 from hub.source import Source
 from hub.storyline.model import Storyline
+from hub.wire import root_to_wire, to_wire, turn_to_wire
 from hub.writing import WriteOptions
 
 Class = Literal["kept", "carried", "normalised", "dropped", "synthesised"]

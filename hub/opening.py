@@ -28,9 +28,7 @@ from hub.carrier import (
 from hub.codec import (
     check_model,
     root_from_wire,
-    root_to_wire,
     turn_from_wire,
-    turn_to_wire,
 )
 from hub.envelope import Opened, attach
 from hub.errors import InvalidDocument, Json, Problem, Rule, show
@@ -39,6 +37,7 @@ from hub.patch import Budget, Lookup, Operation, PatchError, apply
 from hub.storyline.model import Storyline, Turn
 from hub.texts import KEY as TEXTS
 from hub.texts import StaleText, Texts
+from hub.wire import root_to_wire, turn_to_wire
 
 
 def open_into(storylines: list[Storyline], opened: Opened, info: FormatInfo) -> list[Problem]:

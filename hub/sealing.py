@@ -20,7 +20,6 @@ from hub.carrier import (
     turn_index,
     turn_key,
 )
-from hub.codec import root_to_wire, turn_to_wire
 from hub.difference import Change
 from hub.envelope import RESERVED, Sources, envelope, make_room, nodes, put
 from hub.errors import InvalidDocument, Json
@@ -30,6 +29,7 @@ from hub.patch import Budget, Operation
 from hub.storyline.model import Residuals, Storyline, Turn
 from hub.texts import KEY as TEXTS
 from hub.texts import Sharing
+from hub.wire import root_to_wire, turn_to_wire
 from hub.writing import WriteOptions
 
 ReadBack = Callable[[Sequence[Json]], Sequence[tuple[int, Storyline]]]

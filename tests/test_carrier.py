@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.carrier import digest, turn_index
-from hub.codec import from_wire, to_wire
+from hub.codec import from_wire
 from hub.conversion import read_documents, write_documents
 from hub.errors import InvalidDocument, Json, Problem
 from hub.json import dumps, loads
@@ -21,6 +21,7 @@ from hub.sealing import entries
 from hub.source import Source
 from hub.storyline.model import Residuals, Storyline
 from hub.testing.strategies import json_values, storylines
+from hub.wire import to_wire
 from hub.writing import WriteOptions
 
 USER = {"id": 1, "src": "user", "msg": "hi"}

@@ -11,15 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.codec import (
-    from_wire,
-    root_from_wire,
-    root_to_wire,
-    to_valid_wire,
-    to_wire,
-    turn_from_wire,
-    turn_to_wire,
-)
+from hub.codec import from_wire, root_from_wire, to_valid_wire, turn_from_wire
 from hub.errors import InvalidDocument, Json, Problem
 from hub.json import ExactNumber, dumps, loads
 from hub.pointer import get, split
@@ -39,6 +31,7 @@ from hub.storyline.model import (
     Turn,
 )
 from hub.testing.strategies import json_values, storylines, wire_storylines
+from hub.wire import root_to_wire, to_wire, turn_to_wire
 
 WIRE: dict[str, Json] = {
     "schema_version": "storyline/v1",

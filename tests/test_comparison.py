@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from hub.codec import from_wire, to_wire
+from hub.codec import from_wire
 from hub.comparison import Comparison, Difference, compare
 from hub.errors import MISSING, Json
 from hub.storyline.model import Storyline
 from hub.testing.strategies import storylines
+from hub.wire import to_wire
 
 USER = {"id": 1, "src": "user", "msg": "hi"}
 AGENT = {"id": 2, "src": "agent", "msg": "ok", "model": "m"}

@@ -6,7 +6,6 @@ import copy
 
 import pytest
 
-from hub.codec import to_wire
 from hub.envelope import (
     Envelope,
     attach,
@@ -20,6 +19,7 @@ from hub.envelope import (
 from hub.errors import InvalidDocument, Json, Problem
 from hub.hookspecs import FormatInfo
 from hub.storyline.model import Agent, Residuals, Storyline
+from hub.wire import to_wire
 
 TASKS = FormatInfo(id="tasks", title="Tasks", nodes=("/attempts/*",), envelope=("/_storyline",))
 TREE = FormatInfo(

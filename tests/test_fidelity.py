@@ -7,7 +7,7 @@ import copy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.codec import from_wire, to_wire
+from hub.codec import from_wire
 from hub.errors import Json
 from hub.fidelity import CLASSES, DocumentReport, Entry, Report, join, measure
 from hub.registry import Format, Formats
@@ -15,6 +15,7 @@ from hub.residuals import add_residuals
 from hub.source import Source
 from hub.storyline.model import Storyline
 from hub.testing.strategies import storylines
+from hub.wire import to_wire
 
 EXAMPLE: Json = {
     "task": "bug-7",

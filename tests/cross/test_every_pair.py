@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 import hub
 from hub import Problem, Source, Storyline, WriteOptions, instant
 from hub.carrier import SOURCE, turn_index
-from hub.codec import root_to_wire, turn_to_wire
 from hub.conversion import Reading, batches, read_document, read_documents, write_documents
 from hub.difference import LONG
 from hub.envelope import nodes, take
@@ -32,6 +31,7 @@ from hub.json import canonical, dumps, loads
 from hub.testing import to_wire
 from hub.testing.strategies import KEYS, json_values, storylines
 from hub.texts import KEY as TEXTS
+from hub.wire import root_to_wire, turn_to_wire
 
 Json = Any
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import attrs
 import pytest
 
-from hub.codec import from_wire, to_wire
+from hub.codec import from_wire
 from hub.errors import InvalidDocument, Json, UnsupportedVersion
 from hub.registry import Formats
 from hub.source import Source
@@ -15,6 +15,7 @@ from hub.storyline.conversation import effective_env, effective_prompt
 from hub.storyline.identity import with_unique_ids
 from hub.storyline.model import Env, Storyline
 from hub.storyline.times import instant
+from hub.wire import to_wire
 
 B: dict[str, Json] = {"schema_version": "storyline/v1", "session": "s", "agent": {"id": "a"}}
 

@@ -7,7 +7,7 @@ import json
 import pytest
 from hypothesis import given
 
-from hub.codec import from_wire, to_wire
+from hub.codec import from_wire
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import Detection, Sample
 from hub.registry import Format, Formats
@@ -16,6 +16,7 @@ from hub.storyline import plugin
 from hub.storyline.model import Agent, Storyline
 from hub.storyline.rules import RULES, SCHEMA_VERSION
 from hub.testing.strategies import storylines
+from hub.wire import to_wire
 from hub.writing import WriteOptions
 
 B: dict[str, Json] = {
