@@ -8,9 +8,7 @@ machine touches both. The input is made by `corpus.py`, anew in a temporary fold
 """
 
 import argparse
-import contextlib
 import gc
-import io
 import json
 import os
 import statistics
@@ -140,31 +138,53 @@ def conversions(bench: Bench) -> Iterator[Row]:
     for megabytes, bar, aim in ((SMALL, 3, None), (MIDDLE, None, None), (LARGE, 2, 1.2)):
         source, target = bench.document(megabytes), str(bench.folder / "out.json")
         convert = [HUB, "convert", source, "--to", "ale", "--output", target, "--force", "--quiet"]
-        hub, floor = bench.compare(convert, [sys.executable, "-c", FLOOR, source, target])
-        yield Row(f"convert {megabytes} MB", hub.seconds, floor.seconds, "s", bar, aim)
-        speed[megabytes] = hub.seconds / megabytes
+        floor = [sys.executable, "-c", FLOOR, source, target]
+        plain, carrying, least = bench.compare([*convert, "--no-carry"], convert, floor)
+        yield Row(
+            f"convert {megabytes} MB, --no-carry", plain.seconds, least.seconds, "s", bar, aim
+        )
+        carried_bar = 3 if megabytes == LARGE else None
+        yield Row(f"convert {megabytes} MB", carrying.seconds, least.seconds, "s", carried_bar)
+        speed[megabytes] = plain.seconds / megabytes
         if megabytes == LARGE:
-            yield Row(f"peak memory, {megabytes} MB", hub.peak, floor.peak, "MB", 1.2)
+            for what, cost in (("--no-carry", plain), ("with the carrier", carrying)):
+                name = f"peak memory, {megabytes} MB, {what}"
+                yield Row(name, cost.peak, least.peak, "MB", 1.2)
     yield Row(f"time per MB, {LARGE} MB to {MIDDLE} MB", speed[LARGE], speed[MIDDLE], "s/MB", 1.05)
 
 
 def short_texts(bench: Bench) -> Iterator[Row]:
     """In process: `hub.convert` of many small objects against loads and dumps, both without start-up."""
-    import orjson
+    source, target = bench.document(5, "--dense"), str(bench.folder / "out.json")
+    ours, floors = bench.compare_calls(
+        partial(_convert, source, target, "ale", carry=False), partial(_floor, source, target)
+    )
+    yield Row("short texts, 5 MB, in process, --no-carry", ours, floors, "s", 4.5)
 
+
+def carrier(bench: Bench) -> Iterator[Row]:
+    """In process: a conversion with the carrier against the same one without."""
+    ale = str(bench.folder / "source.ale.json")
+    for megabytes in (SMALL, LARGE):
+        actf, target = bench.document(megabytes), str(bench.folder / "out.json")
+        _convert(actf, ale, "ale", carry=False)
+        for source, what, bar in ((actf, "every turn differs", 2.0), (ale, "nothing differs", 1.4)):
+            carrying, plain = bench.compare_calls(
+                *(partial(_convert, source, target, "ale", carry=carry) for carry in (True, False))
+            )
+            yield Row(f"carrier, {megabytes} MB, {what}", carrying, plain, "s", bar)
+
+
+def _convert(source: str, target: str, to: str, *, carry: bool) -> None:
     import hub
 
-    source, target = bench.document(5, "--dense"), str(bench.folder / "out.json")
+    hub.convert(source, target, to=to, force=True, carry=carry)
 
-    def convert() -> None:
-        hub.convert(source, target, to="ale", force=True)
 
-    def floor() -> None:
-        Path(target).write_bytes(orjson.dumps(orjson.loads(Path(source).read_bytes())))
+def _floor(source: str, target: str) -> None:
+    import orjson
 
-    with contextlib.redirect_stderr(io.StringIO()):
-        ours, floors = bench.compare_calls(convert, floor)
-    yield Row("convert 5 MB of short texts, in process", ours, floors, "s", 4.5)
+    Path(target).write_bytes(orjson.dumps(orjson.loads(Path(source).read_bytes())))
 
 
 def exactness(bench: Bench) -> Iterator[Row]:
@@ -200,6 +220,7 @@ def commands(bench: Bench) -> Iterator[Row]:
 GROUPS = {
     "convert": conversions,
     "dense": short_texts,
+    "carrier": carrier,
     "exact": exactness,
     "commands": commands,
 }
