@@ -30,14 +30,27 @@ _SCALAR = rb"(?>%b|%b|true|false|null)" % (_STRING, _NUMBER)
 _KEY = _STRING + _W + rb":" + _W
 
 
+class _Matcher:
+    """The `match` of a pattern, which is compiled when it is first used: many inputs need few of them."""
+
+    def __init__(self, pattern: bytes) -> None:
+        self._pattern = pattern
+        self._match: Callable[[bytes, int], re.Match[bytes] | None] | None = None
+
+    def __call__(self, text: bytes, at: int) -> re.Match[bytes] | None:
+        if self._match is None:
+            self._match = re.compile(self._pattern).match
+        return self._match(text, at)
+
+
 def _matcher(pattern: bytes) -> Callable[[bytes, int], re.Match[bytes] | None]:
-    return re.compile(pattern).match
+    return _Matcher(pattern)
 
 
 def _matcher_anywhere(pattern: bytes) -> Callable[[bytes, int], re.Match[bytes]]:
     """Return the matcher of a *pattern* that matches nothing as well."""
-    match: Callable[..., Any] = re.compile(pattern).match
-    return match
+    match: Any = _Matcher(pattern)
+    return match  # type: ignore[no-any-return]  # it always matches
 
 
 white_space = _matcher_anywhere(_W)

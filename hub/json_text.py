@@ -111,14 +111,14 @@ def _quotes(piece: Text) -> int:
 
 # Brackets and keys
 
-_BRACKETS = re.compile(rb'[\[{]|([\]}])|"[^"\\]*+(?>(?:\\.?[^"\\]*+)*)"?', re.DOTALL)
-_MARKS = re.compile(rb'[\[\]{},]|"([^"\\]*+(?>(?:\\.?[^"\\]*+)*))"?([ \t\r\n]*+:)?', re.DOTALL)
+_BRACKETS = rb'[\[{]|([\]}])|"[^"\\]*+(?>(?:\\.?[^"\\]*+)*)"?'
+_MARKS = rb'[\[\]{},]|"([^"\\]*+(?>(?:\\.?[^"\\]*+)*))"?([ \t\r\n]*+:)?'
 
 
 def too_deep_at(text: Text, limit: int) -> int | None:
     """Return where *text*, JSON or not, opens more than *limit* arrays and objects; None if it does not."""
     depth = 0
-    for mark in _BRACKETS.finditer(text):
+    for mark in re.finditer(_BRACKETS, text, re.DOTALL):
         if mark[1]:
             depth -= 1
         elif mark[0][0] != ord('"'):
@@ -166,7 +166,7 @@ def pointer_at(text: Text, position: int) -> str:
 def _objects(text: Text, path: list[str | int | None]) -> Iterator[tuple[int, dict[str, int]]]:
     """Yield the place of each bracket that closes, with the keys of what it closes, counted; keep *path* up to date."""
     opened: list[dict[str, int]] = []
-    for found in _MARKS.finditer(text):
+    for found in re.finditer(_MARKS, text, re.DOTALL):
         mark = text[found.start()]
         if mark == ord('"'):
             if found[2] and opened:

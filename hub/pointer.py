@@ -10,7 +10,6 @@ from collections.abc import Iterable
 
 from hub.errors import Json
 
-_INVALID = re.compile(r"~(?![01])")
 _INDEX_DIGITS = 19
 """Digits of the largest index that any array has; Python refuses to read very long ones."""
 
@@ -35,7 +34,7 @@ def join(*tokens: object) -> str:
 
 def is_pointer(text: str) -> bool:
     """Tell whether *text* is a valid pointer: residuals.md 2, rule 2."""
-    return (text == "" or text[0] == "/") and not ("~" in text and _INVALID.search(text))
+    return (text == "" or text[0] == "/") and not ("~" in text and re.search(r"~(?![01])", text))
 
 
 def split(pointer: str) -> list[str]:

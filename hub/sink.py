@@ -430,7 +430,7 @@ def _forget_standard_output() -> None:
 
 # Names
 
-_SUFFIXES = re.compile(r"(?:\.[A-Za-z][A-Za-z0-9_-]*)*$")
+_SUFFIXES = r"(?:\.[A-Za-z][A-Za-z0-9_-]*)*$"
 
 
 def safe_name(name: str) -> str:
@@ -450,6 +450,6 @@ def numbered(name: str, number: int) -> str:
     folder, base = posixpath.split(name)
     if folder:
         return f"{folder}-{number}/{base}"
-    suffixes = _SUFFIXES.search(base, 1)
+    suffixes = re.compile(_SUFFIXES).search(base, 1)
     end = suffixes.start() if suffixes else len(base)
     return f"{base[:end]}-{number}{base[end:]}"

@@ -25,7 +25,6 @@ _TEXT_MEMBERS = {
 _ALE_PAYLOADS: dict[Json, Key] = {"path": "path", "url": "url", "base64": "data"}
 """Types of ALE's images, with the member that holds the payload."""
 
-_DATA_URL = re.compile(r"data:([^;,]*)").match
 
 MEDIA_TYPES = {
     ".png": "image/png",
@@ -149,7 +148,7 @@ def _media_type(payload: str, key: Key) -> str | None:
 
 def media_type_of(location: str) -> str | None:
     """Return the media type that a `data:` URL names, or that the suffix of a path or URL path stands for."""
-    data = _DATA_URL(location)
+    data = re.match(r"data:([^;,]*)", location)
     if data is not None:
         return data[1] or None
     bare = location.partition("?")[0].partition("#")[0]

@@ -25,6 +25,10 @@ def is_canonical_time(text: str) -> bool:
 
 def write_time(value: Json, *, is_own: bool) -> str | None:
     """Return a time in ALE's form, further digits cut; one that came from ALE as it was."""
+    return write_times((value,), is_own=is_own)[value]
+
+
+def _written(value: Json, *, is_own: bool) -> str | None:
     if value is None:
         return None
     if type(value) is str and (is_own or is_canonical_time(value)):
@@ -34,7 +38,7 @@ def write_time(value: Json, *, is_own: bool) -> str | None:
 
 
 def write_times(values: Iterable[Json], *, is_own: bool) -> dict[Json, str | None]:
-    """Return what `write_time` gives for each of *values*, by value."""
+    """Return what is written for each of *values*, by value."""
     every = {*values}
     texts = [value for value in every if type(value) is str]
     layouts = None if is_own else time_layouts(texts)
@@ -43,9 +47,9 @@ def write_times(values: Iterable[Json], *, is_own: bool) -> dict[Json, str | Non
         together = "\n".join(texts)
         if together.count("+00:00") == len(texts):
             in_utc = together.replace(" ", "T").replace("+00:00", "Z").split("\n")
-            others = {value: write_time(value, is_own=False) for value in every.difference(texts)}
+            others = {value: _written(value, is_own=False) for value in every.difference(texts)}
             return {**others, **dict(zip(texts, in_utc, strict=True))}
-    return {value: write_time(value, is_own=is_own) for value in every}
+    return {value: _written(value, is_own=is_own) for value in every}
 
 
 _ALIKE = {b"0000-00-00 00:00:00.000000+00:00", b"0000-00-00T00:00:00.000000+00:00"}
