@@ -3,8 +3,6 @@
 Source: carrier.md 3, step 3, and 5.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher

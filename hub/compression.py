@@ -5,8 +5,6 @@ What unpacks is imported when it is needed; zstd is in the standard library from
 Source: detection.md 2, step 1; validation.md 2.1.
 """
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn, Protocol, cast

@@ -6,8 +6,6 @@
 Source: design.md; validation.md 1, 2.4 and 9; carrier.md 1 (batch).
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 A plugin that fails loses its own vote and nothing else. Source: detection.md 1, 2, 4 and 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol

@@ -3,8 +3,6 @@
 Long strings that the plain element has are not stored again: the patch copies them. Source: carrier.md 4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple

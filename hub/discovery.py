@@ -5,8 +5,6 @@ longer than all else that `hub detect` does, so the `entry_points.txt` files are
 holds plain folders only; anything else (zip archives, eggs, finders of their own) is left to `importlib.metadata`.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

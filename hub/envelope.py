@@ -4,8 +4,6 @@ Envelopes are taken out of a record before the plugin parses it, checked, and at
 makes. Source: residuals.md 7; carrier.md 2 for the nodes of a format.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple

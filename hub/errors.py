@@ -6,8 +6,6 @@ every breach of it has. Errors raised on purpose are `HubError`s; anything else 
 Source: validation.md 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 

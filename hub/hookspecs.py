@@ -9,8 +9,6 @@ The values here are named tuples, not attrs classes: `hub detect` loads every pl
 Source: design.md, the four hooks; detection.md 1; carrier.md 2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -138,7 +136,7 @@ def detect(sample: Sample) -> Detection | None:
 
 
 @hookspec(firstresult=True)
-def parse(source: Source) -> Iterable[Document[Any]]:
+def parse(source: "Source") -> "Iterable[Document[Any]]":
     """Turn the records of *source* into documents of the format, lazily, in order.
 
     A document holds the format's own model of one source document, and every problem found in it. One whose
@@ -153,7 +151,7 @@ def parse(source: Source) -> Iterable[Document[Any]]:
 
 
 @hookspec(firstresult=True)
-def to_storyline(document: Document[Any]) -> Iterable[Storyline]:
+def to_storyline(document: "Document[Any]") -> "Iterable[Storyline]":
     """Map one parsed document to the Storylines it holds, in document order.
 
     The document is what this plugin's `parse` yielded; it has no fatal problem. Problems that only the mapping
@@ -178,7 +176,7 @@ def to_storyline(document: Document[Any]) -> Iterable[Storyline]:
 
 @hookspec(firstresult=True)
 def from_storyline(
-    storylines: Iterable[Storyline], options: WriteOptions
+    storylines: "Iterable[Storyline]", options: "WriteOptions"
 ) -> Iterable[Json | bytes]:
     """Map the Storylines of one batch to documents of the format, in order.
 
@@ -199,7 +197,7 @@ def from_storyline(
 
 
 @hookspec(firstresult=True)
-def file_name(document: Json, options: WriteOptions) -> str | None:
+def file_name(document: Json, options: "WriteOptions") -> str | None:
     """Name the file of a written document below an output directory; optional.
 
     The path is relative, with `/` between its parts. Documents of one output whose paths are equal get `-2`,
@@ -215,7 +213,7 @@ def file_name(document: Json, options: WriteOptions) -> str | None:
 
 
 @hookspec(firstresult=True)
-def attachments(document: Json, options: WriteOptions) -> Iterable[tuple[str, bytes]] | None:
+def attachments(document: Json, options: "WriteOptions") -> Iterable[tuple[str, bytes]] | None:
     """Take inline payloads out of a written document, and return the files to be put beside it; optional.
 
     Each payload is replaced, in *document* itself, by a relative path; the files are pairs of that path and the

@@ -5,8 +5,6 @@ surrogates. `NaN` and `Infinity` are not JSON: refused on reading and never writ
 `DEPTH` levels deep, when they are read and when they are written. Source: validation.md 2; storyline.md 1.2.
 """
 
-from __future__ import annotations
-
 import gc
 import math
 import re

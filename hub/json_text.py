@@ -3,8 +3,6 @@
 Source: validation.md 2; storyline.md 1.2.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Each patch is applied to the element that it was made for. One that fits nothing
 document was edited, and the edit wins. Nothing here makes a document unreadable. Source: carrier.md 6 and 9.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import NamedTuple

@@ -3,8 +3,6 @@
 Source: detection.md 1 and 2, steps 3 and 4.
 """
 
-from __future__ import annotations
-
 from typing import Literal, NamedTuple
 
 from hub import grammar

@@ -3,8 +3,6 @@
 Only the command that was asked for is imported and built; of the others the help needs the name and a line.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from importlib import import_module

@@ -1,7 +1,5 @@
 """`hub convert`: one input to another format."""
 
-from __future__ import annotations
-
 import json
 import sys
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -155,7 +153,7 @@ def convert(
         raise typer.Exit(3)
 
 
-def _kept(file: str) -> str | Source:
+def _kept(file: str) -> "str | Source":
     """Return what can be read twice of *file*: standard input is kept."""
     if file != "-":
         return file
@@ -165,7 +163,7 @@ def _kept(file: str) -> str | Source:
 
 
 def _write_report(
-    report: Report, path: str, format: Literal["text", "json"] | None, *, force: bool
+    report: "Report", path: str, format: Literal["text", "json"] | None, *, force: bool
 ) -> None:
     from hub.sink import Sink
 
@@ -178,7 +176,7 @@ def _write_report(
         sink.write(report.to_json() if as_json else report.to_text().encode())
 
 
-def _summary(result: Conversion) -> str:
+def _summary(result: "Conversion") -> str:
     skipped = f", {result.skipped} skipped" if result.skipped else ""
     target = f" in {', '.join(result.outputs[:3])}" if result.outputs else ""
     more = f" and {len(result.outputs) - 3} more files" if len(result.outputs) > 3 else ""  # noqa: PLR2004

@@ -1,7 +1,5 @@
 """`hub detect`: which format a file is, and why."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -42,14 +40,14 @@ def _detect(name: str, max_detect: int | None, *, as_json: bool) -> int:
     return 0
 
 
-def _as_line(name: str, found: Detected) -> str:
+def _as_line(name: str, found: "Detected") -> str:
     words = [found.format, found.version or "", f"({found.confidence})"]
     line = f"{name}: {' '.join(word for word in words if word)}: {found.reason}"
     others = ", ".join(f"{one.format} ({one.confidence})" for one in found.others)
     return f"{line}; also {others}" if others else line
 
 
-def _as_json(name: str, found: Detected) -> dict[str, Any]:
+def _as_json(name: str, found: "Detected") -> dict[str, Any]:
     return {
         "file": name,
         "format": found.format,

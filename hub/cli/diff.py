@@ -1,7 +1,5 @@
 """`hub diff`: where two trajectory files differ, whatever their formats."""
 
-from __future__ import annotations
-
 import shutil
 from typing import Annotated
 

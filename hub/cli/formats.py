@@ -1,7 +1,5 @@
 """`hub formats`: what is there to convert from and to."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """Options that several commands share."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`hub plugins`: how each plugin fares; works also when all of them are broken."""
 
-from __future__ import annotations
-
 import traceback
 from typing import Annotated
 

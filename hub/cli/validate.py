@@ -1,7 +1,5 @@
 """`hub validate`: every problem of a file."""
 
-from __future__ import annotations
-
 from collections import Counter
 from typing import Any
 

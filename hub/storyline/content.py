@@ -3,8 +3,6 @@
 Source: storyline.md 4.5.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Literal, NamedTuple

@@ -3,8 +3,6 @@
 Source: storyline.md 4.1 to 4.3 and 5.1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

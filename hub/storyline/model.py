@@ -10,9 +10,12 @@ Source: storyline.md 2 to 5.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
-from attrs import Factory, define, field, fields
+from attrs import Attribute, Factory, define, field, fields
 from attrs.setters import NO_OP
 
 from hub.errors import Json
@@ -36,22 +39,43 @@ def _value(value: Json) -> Json:
     return None if value in ("", {}) else value
 
 
-class _Shown:
-    """Shows what is set. One for all classes: to make one for each is a third of the time that importing takes."""
+class _Model:
+    """Equal when all is equal, and shown as what is set.
+
+    One for all classes: making a comparison and a text for each would be half of the time that importing takes.
+    """
 
     __slots__ = ()
 
-    def __repr__(self) -> str:
-        members = ((field, getattr(self, field.name)) for field in fields(type(self)))  # type: ignore[arg-type]  # a class of attrs below
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        compared = _compared(type(self))  # type: ignore[arg-type]  # a class has a hash
+        return bool(compared(self) == compared(other))
 
+    __hash__ = None  # type: ignore[assignment]  # what is in it may change
+
+    def __repr__(self) -> str:
+        members = ((field, getattr(self, field.name)) for field in _fields(type(self)))
         shown = ", ".join(
             f"{field.name}={value!r}" for field, value in members if value is not field.default
         )
         return f"{type(self).__name__}({shown})"
 
 
-@define(repr=False, kw_only=True)
-class Agent(_Shown):
+def _fields(kind: Any) -> Iterable[Attribute[Any]]:
+    found: Iterable[Attribute[Any]] = fields(kind)
+    return found
+
+
+@cache
+def _compared(kind: Any) -> Callable[[object], object]:
+    """Return what gets everything of an object of that *kind* that is compared."""
+    return attrgetter(*(field.name for field in _fields(kind) if field.eq))
+
+
+@define(eq=False, repr=False, kw_only=True)
+class Agent(_Model):
     """Who acted; storyline.md 3.1."""
 
     agent_id: str = field(metadata=wire("id"))
@@ -63,8 +87,8 @@ class Agent(_Shown):
     extra: Json = None
 
 
-@define(repr=False, kw_only=True)
-class Origin(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Origin(_Model):
     """Where the document came from; never an identity. storyline.md 3.2."""
 
     format: str
@@ -73,8 +97,8 @@ class Origin(_Shown):
     document_id: str | None = None
 
 
-@define(repr=False, kw_only=True)
-class Parent(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Parent(_Model):
     """The trajectory that spawned this one; storyline.md 3.3."""
 
     session_id: str = field(metadata=wire("psid"))
@@ -86,8 +110,8 @@ class Parent(_Shown):
     relation: str = field(default="spawn", metadata=wire("rel"))
 
 
-@define(repr=False, kw_only=True)
-class Prompt(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Prompt(_Model):
     """System and user text; both `""` on a turn clears the document's prompt. storyline.md 3.5."""
 
     system: str | None = None
@@ -102,8 +126,8 @@ class Prompt(_Shown):
             self.system = None
 
 
-@define(repr=False, kw_only=True, on_setattr=NO_OP)
-class Env(_Shown):
+@define(eq=False, repr=False, kw_only=True, on_setattr=NO_OP)
+class Env(_Model):
     """The environment of a task or, as a delta, of a turn; storyline.md 3.6."""
 
     name: str | None = None
@@ -115,16 +139,16 @@ class Env(_Shown):
     """Never empty."""
 
 
-@define(repr=False, kw_only=True)
-class Llm(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Llm(_Model):
     """Budget of a task; storyline.md 3.4."""
 
     k: int | None = None
     """How many attempts were allowed; above 0."""
 
 
-@define(repr=False, kw_only=True, on_setattr=NO_OP)
-class TaskResult(_Shown):
+@define(eq=False, repr=False, kw_only=True, on_setattr=NO_OP)
+class TaskResult(_Model):
     """Outcome of a task; `null`, `""` and `{}` of a typed member mean absent. storyline.md 3.4."""
 
     correct: bool | None = None
@@ -139,8 +163,8 @@ class TaskResult(_Shown):
     """Result extras: every other member of `task.result`, by its key; none of them is None."""
 
 
-@define(repr=False, kw_only=True)
-class Task(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Task(_Model):
     """What was to be done and how it went; never wholly empty. storyline.md 3.4."""
 
     env: Env | None = None
@@ -148,16 +172,16 @@ class Task(_Shown):
     result: TaskResult | None = None
 
 
-@define(repr=False, kw_only=True)
-class Response(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Response(_Model):
     """Execution state of a call; at least one member is set. storyline.md 5."""
 
     status: str | None = None
     exit_code: int | None = None
 
 
-@define(repr=False, kw_only=True, on_setattr=NO_OP)
-class ToolCall(_Shown):
+@define(eq=False, repr=False, kw_only=True, on_setattr=NO_OP)
+class ToolCall(_Model):
     """One call of a tool, inside the turn that made it; storyline.md 5."""
 
     tool_call_id: str = field(metadata=wire("tcid"))
@@ -176,8 +200,8 @@ class ToolCall(_Shown):
     response: Response | None = None
 
 
-@define(repr=False, kw_only=True)
-class Turn(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Turn(_Model):
     """What one participant said, the calls it made, and what came back; storyline.md 4 and 5.1."""
 
     turn_id: int = field(metadata=wire("id"))
@@ -207,8 +231,8 @@ class Turn(_Shown):
     finished_at: Timestamp | None = None
 
 
-@define(repr=False, kw_only=True)
-class Residuals(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Residuals(_Model):
     """Values of one source format that no Storyline field holds, by pointer; residuals.md 2."""
 
     source_document_id: str
@@ -216,8 +240,8 @@ class Residuals(_Shown):
     fields: dict[str, Any]
 
 
-@define(repr=False, kw_only=True)
-class Storyline(_Shown):
+@define(eq=False, repr=False, kw_only=True)
+class Storyline(_Model):
     """One trajectory of one agent; storyline.md 2."""
 
     session_id: str = field(metadata=wire("session"))

@@ -3,8 +3,6 @@
 An instant is a signed 64-bit count of nanoseconds since 1970-01-01T00:00:00Z. Source: storyline.md 6.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -37,7 +35,7 @@ class Zone(NamedTuple):
     name: str
 
     @classmethod
-    def named(cls, name: str) -> Zone:
+    def named(cls, name: str) -> "Zone":
         """Return the zone *name*.
 
         Raises:

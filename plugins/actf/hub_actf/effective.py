@@ -3,8 +3,6 @@
 Source: actf.md 3.1 and 3.2; storyline.md 4.4.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -77,7 +75,7 @@ class Steps(NamedTuple):
     """Not one a step, but the indices of the steps whose id is there and is not that of the turn."""
 
     @classmethod
-    def of(cls, steps: Sequence[Step]) -> Steps:
+    def of(cls, steps: Sequence[Step]) -> "Steps":
         """Derive the rest from *steps*, which are objects."""
         ids = [step.get("step_id") for step in steps]
         turns, replaced = turn_ids([MISSING if one is None else one for one in ids])

@@ -3,8 +3,6 @@
 Source: actf.md 5.1, 5.3 and 6.2; actf-records.md 5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 
