@@ -17,6 +17,8 @@ from hub.carrier import (
     SOURCE,
     digest,
     digest_of_spelling,
+    placeless,
+    residual_path,
     turn_key,
 )
 from hub.codec import root_to_wire, turn_to_wire
@@ -96,14 +98,37 @@ def _sources(
         sources[info.source] = Residuals(
             source_document_id=native.source_document_id, fields=unplaced
         )
-    fields = entries(plain, meant)
+    fields = entries(plain, meant, _made_by_writing(intended, plain, info))
     if fields:
         sources[SOURCE] = Residuals(source_document_id=intended.document_id, fields=fields)
     return sources
 
 
-def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
-    """Return what *plain* lacks of *intended*: an entry for the root, then for each turn, where they differ."""
+def _made_by_writing(intended: Storyline, plain: Storyline, info: FormatInfo) -> list[Operation]:
+    """Return operations that take away what reading sets aside of a Storyline of another format.
+
+    A format may show a Storyline with values that it does not read into one itself. They are no residuals of anybody's,
+    as long as they are what was written.
+    """
+    residuals = plain.unknown_fields.get(info.source)
+    if residuals is None or intended.is_from(info.source):
+        return []
+    native = intended.unknown_fields.get(info.source)
+    known = {} if native is None else native.fields
+    return [
+        {"op": "remove", "path": residual_path(info.source, pointer), "digest": digest(value)}
+        for pointer, value in residuals.fields.items()
+        if pointer not in known
+    ]
+
+
+def entries(
+    plain: Storyline, intended: Storyline, removals: Sequence[Operation] = ()
+) -> dict[str, Json]:
+    """Return what *plain* lacks of *intended*: an entry for the root, then for each turn, where they differ.
+
+    *removals* of residuals go into the entry of the root.
+    """
     budget = Budget()
     turns: dict[str, Json] = {}
     removed: list[int] = []
@@ -118,9 +143,17 @@ def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
             removed.append(before)
         if after is not None:
             added.append(after)
-    moves = list(_moved_turns(plain, removed, intended, added))
-    root = _entry(root_to_wire(plain), root_to_wire(intended), budget, moves)
+    moves = [*_moved_turns(plain, removed, intended, added), *removals]
+    root = _entry(placeless(root_to_wire(plain)), _meant_root(plain, intended), budget, moves)
     return turns if root is None else {ROOT: root, **turns}
+
+
+def _meant_root(plain: Storyline, intended: Storyline) -> dict[str, Json]:
+    """Return the root of *intended*; without the place where it was read, if reading gives it one of its own."""
+    wire, origin = root_to_wire(intended), plain.origin
+    if origin is None or origin.document_id is None or not intended.is_from(origin.format):
+        return wire
+    return placeless(wire)
 
 
 def _turn_entry(plain: Turn, intended: Turn, budget: Budget) -> Json | None:
