@@ -6,6 +6,7 @@ Source: openai-messages.md A8.2; residuals.md 5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from hub import MISSING, Json, Storyline, Turn, WriteOptions, equal, pointer, restore
 from hub_openai_messages import rules
@@ -65,22 +66,23 @@ def _joined(escaped: Sequence[str]) -> str:
     return "".join(f"/{token}" for token in escaped)
 
 
-Turns = Sequence[tuple[Sequence[Turn], Turn | None]]
-"""The turns of each row: what is new, and the response."""
+class Written(NamedTuple):
+    """A session as it was written, and of what."""
+
+    storyline: Storyline
+    context: Sequence[Turn]
+    turns: Sequence[tuple[Sequence[Turn], Turn | None]]
+    """Of each row: what is new, and the response."""
+    numbers: Sequence[int]
+    """Of the steps."""
+    rows: Sequence[Row]
 
 
-def put_back(  # noqa: PLR0913, PLR0917  # what was written, from what, and what goes back
-    storyline: Storyline,
-    context: Sequence[Turn],
-    turns: Turns,
-    rows: Sequence[Row],
-    fields: Sequence[RowFields],
-    options: WriteOptions,
-) -> None:
-    """Put *fields* back into *rows*, which were written of *storyline*; name those without a place."""
-    for rank, (row, own) in enumerate(zip(rows, fields, strict=True)):
-        _put_into_row(storyline, rank, row, own, options)
-    _put_whole(storyline, context, turns, rows, fields, options)
+def put_back(written: Written, fields: Sequence[RowFields], options: WriteOptions) -> None:
+    """Put *fields* back into the rows; name those without a place."""
+    for rank, (row, own) in enumerate(zip(written.rows, fields, strict=True)):
+        _put_into_row(written.storyline, rank, row, own, options)
+    _put_whole(written, fields, options)
 
 
 def _put_into_row(
@@ -141,22 +143,16 @@ def _gives_way(tokens: Sequence[str], written: Json, residual: Json) -> bool:
 # Messages and responses as a whole
 
 
-def _put_whole(  # noqa: PLR0913, PLR0917
-    storyline: Storyline,
-    context: Sequence[Turn],
-    turns: Turns,
-    rows: Sequence[Row],
-    fields: Sequence[RowFields],
-    options: WriteOptions,
-) -> None:
+def _put_whole(written: Written, fields: Sequence[RowFields], options: WriteOptions) -> None:
     """Put back what takes the place of messages and responses, where the row is then read as the same turns."""
+    rows = written.rows
     placed = {rank for rank, own in enumerate(fields) if own.whole}
     while placed:
         tried = [
             {**row, **fields[rank].whole} if rank in placed else row
             for rank, row in enumerate(rows)
         ]
-        wrong = _rows_that_differ(context, turns, tried, placed)
+        wrong = _rows_that_differ(written, tried, placed)
         if not wrong:
             break
         placed -= wrong
@@ -166,22 +162,21 @@ def _put_whole(  # noqa: PLR0913, PLR0917
         else:
             for key, value in own.whole.items():
                 at = f"/session_steps/{rank}/{key}"
-                options.warn(rules.LAYOUT.at(at, value, message=DROPPED), storyline)
+                options.warn(rules.LAYOUT.at(at, value, message=DROPPED), written.storyline)
 
 
 DROPPED = "the Storyline was edited, so what was read here no longer fits; dropped"
 
 
-def _rows_that_differ(
-    context: Sequence[Turn], turns: Turns, rows: Sequence[Row], placed: set[int]
-) -> set[int]:
-    """Return those of the rows *placed* because of which *rows* are not read as the *turns* they were written of."""
-    again = Conversation(rows, range(1, len(rows) + 1))
+def _rows_that_differ(written: Written, rows: Sequence[Row], placed: set[int]) -> set[int]:
+    """Return those of the rows *placed* because of which *rows* are not read as what was written."""
+    context = written.context
+    again = Conversation(rows, written.numbers)
     wrong = set()
     if not _are_same(context, again.context):
         wrong.add(0)
     misled: set[Json] = set()
-    for rank, (row, (news, response)) in enumerate(zip(again.rows, turns, strict=True)):
+    for rank, (row, (news, response)) in enumerate(zip(again.rows, written.turns, strict=True)):
         request = [] if row.request is None else [row.request]
         if response is None or not _are_same(news, request) or not _is_said(response, row.response):
             wrong.add(rank)

@@ -35,7 +35,7 @@ from hub_openai_messages.model import (
     STATE_METRICS,
 )
 from hub_openai_messages.placing import Fields
-from hub_openai_messages.row_restoring import RowFields, put_back
+from hub_openai_messages.row_restoring import RowFields, Written, put_back
 from hub_openai_messages.row_turns import passes
 
 Row = dict[str, Json]
@@ -151,10 +151,9 @@ class _Writer:
                 }
             )
         if fields is not None:
-            put_back(
-                self.storyline, context, [(row.news, row.response) for row in rows], written,
-                fields, self.options,
-            )  # fmt: skip
+            of_rows = [(row.news, row.response) for row in rows]
+            session = Written(self.storyline, context, of_rows, numbers, written)
+            put_back(session, fields, self.options)
         return written
 
     def _fields(self, count: int) -> list[RowFields] | None:
@@ -233,6 +232,10 @@ class _Writer:
         meta: Row = {}
         if state.get("group_id") is not None:
             meta["group_id"] = state["group_id"]
+        if "/agent_id" in fields and "/meta_json/source" not in fields:
+            meta["source"] = (
+                self.storyline.agent.agent_id
+            )  # where it is read, the other being taken
         env_state = self._env_state(turn, metrics, env)
         if env_state:
             meta["env_state"] = env_state
