@@ -249,6 +249,7 @@ class _Results:
         self, rank: int, messages: Sequence[Json], found: Sequence[tuple[int, Mapping[str, Json]]]
     ) -> None:
         times: dict[tuple[int, str], int] = {}
+        before = _CallsBefore(messages)
         for index, message in found:
             call_id = message.get("tool_call_id")
             if not is_text(call_id):
@@ -264,7 +265,7 @@ class _Results:
                 continue
             calls = turns[-1]
             if len(turns) > 1:
-                calls = turns[_nearest(messages, index, call_id, len(turns))]
+                calls = turns[before.nearest(index, call_id, len(turns))]
             turn, name = calls[0]
             if len(calls) > 1:
                 seen = times[id(turn), call_id] = times.get((id(turn), call_id), -1) + 1
@@ -283,17 +284,26 @@ class _Results:
         turn.observation["results"].append({"source_call_id": call_id, "content": content})
 
 
-def _nearest(messages: Sequence[Json], index: int, call_id: str, number: int) -> int:
-    """Return which of *number* turns with calls of one id the message at *index* answers.
+class _CallsBefore:
+    """How many messages of a row, up to one of them, call each id."""
 
-    Where the history is repeated, so many calls with that id stand before it; otherwise the latest.
-    """
-    before = sum(
-        any(call.source_id == call_id for call in row_calls(message))
-        for message in messages[:index]
-        if type(message) is dict and message.get("role") == "assistant"
-    )
-    return before - 1 if 0 < before <= number else -1
+    def __init__(self, messages: Sequence[Json]) -> None:
+        self._messages = messages
+        self._position = 0
+        self._counts: dict[str, int] = {}
+
+    def nearest(self, index: int, call_id: str, number: int) -> int:
+        """Return which of *number* turns with calls of one id the message at *index* answers.
+
+        Where the history is repeated, so many calls with that id stand before it; otherwise the latest. Indices rise.
+        """
+        for message in self._messages[self._position : index]:
+            if type(message) is dict and message.get("role") == "assistant":
+                for name in {call.source_id or "" for call in row_calls(message)}:
+                    self._counts[name] = self._counts.get(name, 0) + 1
+        self._position = index
+        before = self._counts.get(call_id, 0)
+        return before - 1 if 0 < before <= number else -1
 
 
 def passes(message: Mapping[str, Json]) -> bool:

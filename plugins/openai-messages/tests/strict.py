@@ -86,7 +86,7 @@ def _pairing_errors(messages: Json) -> Iterator[str]:
             continue
         if open_calls:
             yield f"message {index}: before {sorted(open_calls)} are answered"
-        open_calls = {call["id"] for call in message.get("tool_calls", ())}
+        open_calls = {call.get("id") for call in message.get("tool_calls", ())}
         if len(open_calls) < len(message.get("tool_calls", ())) or open_calls & seen:
             yield f"message {index}: a call id twice"
         seen |= open_calls
