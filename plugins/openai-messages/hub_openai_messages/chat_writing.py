@@ -34,7 +34,8 @@ def documents_from_chats(
     is_bare = tag == ARRAY and len(storylines) == 1 and options.container in (None, "object", "dir")
     for storyline in storylines:
         document = conversation_from_storyline(storyline, options)
-        yield document["messages"] if is_bare and document.keys() == {"messages"} else document
+        is_array = is_bare and document.keys() == {"messages"} and document["messages"]
+        yield document["messages"] if is_array else document
 
 
 def _tag(storyline: Storyline) -> str | None:

@@ -297,5 +297,5 @@ def _report_step_ids(
     for (index, _), step_id, is_usable in zip(group, ids, usable, strict=True):
         if not is_usable or step_id in seen:
             document.report(rules.STEP_ID.at(f"/session_steps/{index}/step_id", step_id))
-        elif is_usable:
+        else:
             seen.add(step_id)

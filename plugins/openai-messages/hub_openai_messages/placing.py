@@ -97,7 +97,7 @@ class _Replaceable:
         match tokens:
             case ["role"]:
                 return (
-                    written == "assistant"
+                    (written == "assistant" and residual not in ("system", "user"))
                     or (written == "system" and residual == "developer")
                     or (written == ENVIRONMENT and residual in ("tool", "function"))
                     or written == "unknown"

@@ -129,8 +129,6 @@ def _put_members(row: Row, fields: Mapping[str, Json]) -> Fields:
             holder = row
             for token in tokens:
                 holder = holder.setdefault(token, {})
-                if type(holder) is not dict:
-                    break
     return restore(row, fields, _gives_way, places=("/_storyline",))
 
 

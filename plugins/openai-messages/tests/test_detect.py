@@ -136,6 +136,7 @@ class TestNearMisses:
             message(content=5),
             message(content=[{"type": "tool_result", "tool_use_id": "t"}]),
             message(content=[{"type": "image", "source": {"type": "base64"}}]),
+            {"role": "human", "content": "x"},
             {"name": "x", "version": "1.0.0"},
             {},
             5,
@@ -145,6 +146,7 @@ class TestNearMisses:
     def test_not_claimed(self, record: Json) -> None:
         """What only looks like a chat is none."""
         assert detect(record) is None
+        assert detect(record, container="array") is None
 
     def test_response(self) -> None:
         """An API response is told from a conversation."""

@@ -244,6 +244,96 @@ class TestHistories:
         assert rows_of(value)[0]["response"] == value[0]["response"]
 
 
+ASK = a("x", tool_calls=[tc("k", '{"n":1}')], reasoning_content="r")
+
+
+class TestLayout:
+    """A history that says something else than the turns is kept whole."""
+
+    @pytest.mark.parametrize(
+        ("said", "left"),
+        [
+            (ASK, {}),
+            (ASK | {"name": None, "refusal": None}, {}),
+            (ASK | {"vendor": 1}, {"/vendor": 1}),
+            (
+                ASK | {"tool_calls": [tc("k", '{"n": 1}') | {"index": 0}]},
+                {"/tool_calls/0/function/arguments": '{"n": 1}', "/tool_calls/0/index": 0},
+            ),
+        ],
+    )
+    def test_same(self, said: Json, left: Json) -> None:
+        """Members that no turn has are kept one by one."""
+        value = [
+            row(response=ASK),
+            row(step_id=2, messages=[u("q"), said, u("p")], response=a("y")),
+        ]
+        at = "/session_steps/1/messages/1"
+        assert fields(value) == {f"{at}{key}": one for key, one in left.items()}
+        assert rows_of(value)[1]["messages"][1] == {
+            key: one for key, one in said.items() if one is not None
+        }
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            5,
+            u("x"),
+            a("other", tool_calls=ASK["tool_calls"], reasoning_content="r"),
+            a("x", tool_calls=ASK["tool_calls"]),
+            a("x", reasoning_content="r"),
+            ASK | {"tool_calls": []},
+            ASK | {"tool_calls": "k"},
+            ASK | {"tool_calls": [5]},
+            ASK | {"tool_calls": [tc("other", '{"n":1}')]},
+            ASK | {"tool_calls": [tc("k", '{"n":1}', "other")]},
+            ASK | {"tool_calls": [tc("k", '{"n":1.0}')]},
+            ASK | {"tool_calls": [tc("k", {"n": 1})]},
+            ASK | {"tool_calls": [{"id": "k", "function": {"name": "f"}}]},
+        ],
+    )
+    def test_other(self, said: Json) -> None:
+        """Where it says something else all messages of the row are kept."""
+        messages = [u("q"), said, u("p")]
+        value = [row(response=ASK), row(step_id=2, messages=messages, response=a("y"))]
+        assert fields(value) == {"/session_steps/1/messages": messages}
+        assert rows_of(value)[1]["messages"] == messages
+
+    @pytest.mark.parametrize(("thought", "is_kept"), [("r", True), (None, False), (5, True)])
+    def test_thought(self, thought: Json, is_kept: bool) -> None:  # noqa: FBT001
+        """Reasoning that only the history has is kept; none is none."""
+        messages = [u("q"), a("x", reasoning_content=thought), u("p")]
+        value = [row(response=a("x")), row(step_id=2, messages=messages, response=a("y"))]
+        assert bool(fields(value)) == is_kept
+        if is_kept:
+            assert rows_of(value)[1]["messages"] == messages
+
+    @pytest.mark.parametrize(
+        "response",
+        [
+            {"role": "assistant", "tool_calls": [tc("k")]},
+            a("x", tool_calls=[None, tc("k")]),
+            a("x", tool_calls=[{"type": "custom", "custom": {}}, tc("k"), {}]),
+            a("x", tool_calls=[tc("k"), {"id": "k", "x": 1}, tc("l")]),
+            a("x", tool_calls={"a": 1}),
+            a("x", tool_calls=[5, tc("k", '"s"'), tc("l", '"1"')]),
+            {"role": "critic", "content": "x", "name": "n", "refusal": "r"},
+            {"role": "tool", "content": "x", "tool_call_id": 5},
+        ],
+    )
+    def test_response(self, response: Json) -> None:
+        """A response comes back exactly, member by member or whole."""
+        assert rows_of([row(response=response)])[0]["response"] == response
+
+    def test_missing(self) -> None:
+        """Rows without messages have none, and `null` counts as none."""
+        value = [row(response=a("x")), row(step_id=2, messages=None, response=a("y"))]
+        value.append({"session_id": "s", "step_id": 3, "response": a("z")})
+        assert read_one(value)["origin"]["schema_version"] == "rows/new"
+        assert [one["messages"] for one in rows_of(value)] == [[u("q")], [], []]
+        assert [one["msg"] for one in turns(value)] == ["q", "x", "y", "z"]
+
+
 class TestContiguous:
     def test_a_session_at_a_time(self) -> None:
         """A session is a document as soon as another one begins."""

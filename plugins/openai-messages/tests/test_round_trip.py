@@ -20,7 +20,11 @@ from .strategies import CHATS, CORPORA, ROLES
 
 Json = Any
 
-relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+relaxed = settings(
+    deadline=None,
+    max_examples=max(5, settings().max_examples // 3),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 """Whole documents take their time on a busy machine."""
 
 

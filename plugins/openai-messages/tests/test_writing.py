@@ -619,6 +619,22 @@ class TestEdits:
         assert warnings == ["openai.layout"]
         assert rows[0]["messages"] == [u("edited"), u("q")]
 
+    def test_context_results(self) -> None:
+        """Nor do results of the context fit that were edited."""
+        value = [
+            row(
+                messages=[a(None, tool_calls=[tc("k")]), tool("k", "r"), {"role": "tool"}, u("q")],
+                response=a("x"),
+            )
+        ]
+
+        def change(one: Storyline) -> None:
+            one.turns[0].observation = {"results": [result("k", "edited")]}
+
+        rows, warnings = edited(value, change)
+        assert warnings == ["openai.layout"]
+        assert rows[0]["messages"] == [a(None, tool_calls=[tc("k")]), tool("k", "edited"), u("q")]
+
     def test_chat(self) -> None:
         """Messages of a chat that were kept whole are dropped as well."""
         (one,) = read({"messages": [{"role": "user"}, a("x")]})
@@ -626,6 +642,27 @@ class TestEdits:
         settings = WriteOptions()
         assert write([one], settings) == [{"messages": [u(None), a("edited")]}]
         assert [problem.rule for _, problem in settings.problems] == ["openai.layout"]
+
+    @pytest.mark.parametrize("whole", [5, [5]])
+    def test_strange_messages_of_a_chat(self, whole: Json) -> None:
+        """Nor are messages put back that nobody read."""
+        (one,) = read(CHAT)
+        add_residuals(one, "openai-msg", "x.json", {"/messages": whole})
+        assert write([one]) == [CHAT]
+
+    def test_calls_of_a_chat(self) -> None:
+        """Residuals of calls that a message has no longer have no place."""
+        (one,) = read(
+            {"messages": [a("x", tool_calls=[{"id": "k", "function": {"name": "f"}, "x": 1}])]}
+        )
+        one.turns[0].tool_calls = None
+        assert write([one]) == [{"messages": [a("x")]}]
+
+    def test_empty_chat(self) -> None:
+        """An array of messages of which none is left is an object."""
+        (one,) = read(CHAT["messages"])
+        one.turns.clear()
+        assert write([one]) == [{"messages": []}]
 
     def test_strange_residuals(self) -> None:
         """Residuals that nobody read have no place, and never make writing fail."""
