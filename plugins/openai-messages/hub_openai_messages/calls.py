@@ -35,6 +35,13 @@ class SourceCall(NamedTuple):
         return self.spelling if self.kind == CUSTOM else value_of_arguments(self.spelling)
 
 
+def is_no_json(call: SourceCall, arguments: Json) -> bool:
+    """Tell whether what *call* has, and is read as *arguments*, should be JSON text and is none."""
+    if call.kind == CUSTOM or call.spelling is MISSING:
+        return False
+    return type(call.spelling) is not str or arguments is call.spelling
+
+
 # Rows: openai-messages.md A4.1
 
 

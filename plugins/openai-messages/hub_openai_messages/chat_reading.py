@@ -26,10 +26,16 @@ from hub import (
     equal,
     pointer,
     unique_call_ids,
-    value_of_text,
 )
 from hub_openai_messages import rules
-from hub_openai_messages.calls import CUSTOM, FUNCTION_CALL, SourceCall, chat_calls, positional_id
+from hub_openai_messages.calls import (
+    CUSTOM,
+    FUNCTION_CALL,
+    SourceCall,
+    chat_calls,
+    is_no_json,
+    positional_id,
+)
 from hub_openai_messages.documents import Chat
 from hub_openai_messages.messages import Message, restored_chat
 from hub_openai_messages.model import DEFAULT_AGENT, ENVIRONMENT, SOURCE
@@ -81,16 +87,14 @@ def session_of(value: Mapping[str, Json]) -> str:
 
 def _broken_arguments(conversation: ChatTurns) -> Iterator[Problem]:
     """Yield arguments that are no JSON text."""
-    for message, calls in zip(conversation.indices, conversation.calls, strict=True):
-        for call in calls:
-            spelling = call.spelling
-            if call.kind == CUSTOM or spelling is MISSING:
-                continue
-            if type(spelling) is not str or value_of_text(spelling) is MISSING:
-                holder = (
+    rows = zip(conversation.indices, conversation.calls, conversation.turns, strict=True)
+    for message, calls, turn in rows:
+        for call, made in zip(calls, turn.tool_calls or (), strict=True):
+            if is_no_json(call, made.arguments):
+                place = (
                     FUNCTION_CALL if call.position < 0 else f"tool_calls/{call.position}/function"
                 )
-                yield rules.ARGUMENTS.at(f"/messages/{message}/{holder}/arguments", spelling)
+                yield rules.ARGUMENTS.at(f"/messages/{message}/{place}/arguments", call.spelling)
 
 
 class ChatTurns:

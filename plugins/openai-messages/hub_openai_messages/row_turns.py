@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from hub import MISSING, Json, Rule, ToolCall, Turn, equal, unique_call_ids, value_of_text
+from hub import MISSING, Json, Rule, ToolCall, Turn, equal, unique_call_ids
 from hub_openai_messages import rules
-from hub_openai_messages.calls import SourceCall, is_row_call, row_calls
+from hub_openai_messages.calls import SourceCall, is_no_json, is_row_call, row_calls
 from hub_openai_messages.markup import call_in_content
 from hub_openai_messages.model import SOURCE_OF_ROLE
-from hub_openai_messages.values import has_value, is_text
+from hub_openai_messages.values import has_value
 
 Report = Callable[[int, str, Rule, Json, str | None], None]
 """Called with rank, place in the row, rule, value, and what was expected."""
@@ -147,34 +147,34 @@ class Conversation:
         if not listed:
             return
         calls = row_calls(message)
+        if calls:
+            turn.kind = "autonomous"
+            turn.tool_calls = [
+                ToolCall(
+                    tool_call_id=call.source_id or call.name,
+                    function_name=call.name,
+                    arguments=call.arguments,
+                )
+                for call in calls
+            ]
+            self.made.append(Made(turn, calls, rank, place))
         if self._report is not None:
-            self._check_calls(listed, rank, place)
-        if not calls:
-            return
-        turn.kind = "autonomous"
-        turn.tool_calls = [
-            ToolCall(
-                tool_call_id=call.source_id or call.name,
-                function_name=call.name,
-                arguments=call.arguments,
-            )
-            for call in calls
-        ]
-        self.made.append(Made(turn, calls, rank, place))
+            self._check_calls(listed, turn, calls, rank, place)
 
-    def _check_calls(self, listed: Json, rank: int, place: str) -> None:
+    def _check_calls(
+        self, listed: Json, turn: Turn, calls: Sequence[SourceCall], rank: int, place: str
+    ) -> None:
         if type(listed) is not list:
             self.report(rank, f"{place}/tool_calls", rules.CALL, listed, "an array of calls")
             return
-        for position, call in enumerate(listed):
-            at = f"{place}/tool_calls/{position}"
-            if not is_row_call(call):
-                if call is not None:
-                    self.report(rank, at, rules.CALL, call)
-                continue
-            arguments = call["function"].get("arguments", MISSING)
-            if type(arguments) is str and value_of_text(arguments) is MISSING:
-                self.report(rank, f"{at}/function/arguments", rules.ARGUMENTS, arguments)
+        if len(calls) < len(listed):
+            for position, call in enumerate(listed):
+                if call is not None and not is_row_call(call):
+                    self.report(rank, f"{place}/tool_calls/{position}", rules.CALL, call)
+        for source, made in zip(calls, turn.tool_calls or (), strict=True):
+            if type(source.spelling) is str and is_no_json(source, made.arguments):
+                at = f"{place}/tool_calls/{source.position}/function/arguments"
+                self.report(rank, at, rules.ARGUMENTS, source.spelling)
 
     def _add_markup(self, turn: Turn, message: Mapping[str, Json], rank: int, place: str) -> None:
         found = call_in_content(message.get("content"))
@@ -221,6 +221,8 @@ class _Results:
         """By source id: for each turn with such calls, in order, the turn and the id of each call."""
         self._known: dict[tuple[int, str], list[Json]] = {}
         """Contents of the results so far, by turn and call."""
+        self._settled: dict[str, list[str]] = {}
+        """The texts among them that came to ids which only one call has: a repeated history has nothing to add."""
         self._add_calls(-1)
 
     def _add_calls(self, rank: int) -> None:
@@ -232,15 +234,21 @@ class _Results:
                 own.setdefault(name, []).append((made.turn, call.tool_call_id))
             for name, calls in own.items():
                 self._calls.setdefault(name, []).append(calls)
+                self._settled.pop(name, None)
 
     def add_row(self, rank: int) -> None:
         """Add the results among the messages of a row, before its response is there."""
         messages = self._conversation.messages[rank]
-        found = [
-            (index, message)
-            for index, message in enumerate(messages)
-            if type(message) is dict and message.get("role") == "tool"
-        ]
+        settled = self._settled
+        found = []
+        for index, message in enumerate(messages):
+            if type(message) is dict and message.get("role") == "tool":
+                call_id = message.get("tool_call_id")
+                if type(call_id) is not str:
+                    continue
+                known = settled.get(call_id)
+                if known is None or message.get("content") not in known:
+                    found.append((index, message))
         if found:
             self._add(rank, messages, found)
         self._add_calls(rank)
@@ -251,17 +259,15 @@ class _Results:
         times: dict[tuple[int, str], int] = {}
         before = _CallsBefore(messages)
         for index, message in found:
-            call_id = message.get("tool_call_id")
-            if not is_text(call_id):
+            call_id, content = message["tool_call_id"], message.get("content")
+            if not call_id:
                 continue
             turns = self._calls.get(call_id)
             if turns is None:
                 self._conversation.report(
                     rank, f"messages/{index}", rules.as_warning(rules.RESULT_CALL), message
                 )
-                self._add_result(
-                    self._conversation.rows[rank].response, call_id, message.get("content")
-                )
+                self._add_result(self._conversation.rows[rank].response, call_id, content)
                 continue
             calls = turns[-1]
             if len(turns) > 1:
@@ -270,7 +276,9 @@ class _Results:
             if len(calls) > 1:
                 seen = times[id(turn), call_id] = times.get((id(turn), call_id), -1) + 1
                 turn, name = calls[seen if seen < len(calls) else 0]
-            self._add_result(turn, name, message.get("content"))
+            self._add_result(turn, name, content)
+            if len(turns) == len(calls) == 1 and type(content) is str:
+                self._settled.setdefault(call_id, []).append(content)
 
     def _add_result(self, turn: Turn, call_id: str, content: Json) -> None:
         """Add a result to *turn*, unless an equal one is there."""

@@ -18,8 +18,8 @@ R = "/session_steps/0"
 
 
 def found(value: Json) -> list[tuple[str, str, str]]:
-    """Return what is found in a row with these members, that says something."""
-    return problems([row(**{"response": a("ok"), **value})])
+    """Return what is found in a row with these members, that says something; by place."""
+    return sorted(problems([row(**{"response": a("ok"), **value})]), key=lambda one: one[2])
 
 
 class TestRows:
