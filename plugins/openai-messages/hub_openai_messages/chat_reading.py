@@ -236,27 +236,67 @@ def fields_of_chat(messages: Sequence[Message], conversation: ChatTurns) -> Fiel
 
 def fields_of_message(source: Message, written: Message) -> Fields | None:
     """Return what has to be put back into *written* to get *source*; None if that cannot be done."""
-    if source.keys() == written.keys() and all(
-        value is written[key] or equal(value, written[key]) for key, value in source.items()
-    ):
-        return {}
-    if written.keys() - source.keys():
-        return None
     fields: Fields = {}
+    is_sure = True
     for key, value in source.items():
         expected: Json = written.get(key, MISSING)
-        if key == "tool_calls" and type(value) is list and type(expected) is list:
-            fields.update(_fields_of_calls(value, expected))
-        elif key == FUNCTION_CALL and type(value) is dict and type(expected) is dict:
-            fields.update(_members(value, expected, f"/{FUNCTION_CALL}"))
-        elif not equal(value, expected):
+        if value is expected or (type(value) is str and value == expected):
+            continue
+        if expected is MISSING:
             fields[f"/{pointer.escape(key)}"] = value
+        elif key == "tool_calls" and type(value) is list:
+            is_sure &= _add_fields_of_calls(fields, value, expected)
+        elif not equal(value, expected):
+            is_sure = False
+            if key == FUNCTION_CALL and type(value) is dict:
+                fields.update(_members(value, expected, f"/{FUNCTION_CALL}"))
+            else:
+                fields[f"/{pointer.escape(key)}"] = value
+    if not written.keys() <= source.keys():
+        return None
+    if is_sure:
+        return fields
     again = copy_of_message(written)
     return None if place(again, fields) or not equal(again, source) else fields
 
 
-def _fields_of_calls(source: Sequence[Json], written: Sequence[Message]) -> Fields:
-    fields: Fields = {}
+def _add_fields_of_calls(
+    fields: Fields, source: Sequence[Json], written: Sequence[Message]
+) -> bool:
+    """Add what has to be put back into the calls of a message; tell whether that is sure to give them again.
+
+    It is where every element is a call, and differs from what is written in further members and in the spelling of its
+    arguments only.
+    """
+    if len(source) != len(written):
+        _add_fields_between(fields, source, written)
+        return False
+    is_sure = True
+    for position, (call, expected) in enumerate(zip(source, written, strict=True)):
+        at = f"/tool_calls/{position}"
+        for key, value in call.items():
+            inner: Json = expected.get(key, MISSING)
+            if key == "function" and type(value) is dict and type(inner) is dict:
+                is_sure &= _add_function(fields, value, inner, f"{at}/{key}")
+            elif not equal(value, inner):
+                is_sure &= inner is MISSING
+                fields[f"{at}/{pointer.escape(key)}"] = value
+        is_sure &= expected.keys() <= call.keys()
+    return is_sure
+
+
+def _add_function(fields: Fields, source: Message, written: Message, at: str) -> bool:
+    is_sure = True
+    for key, value in source.items():
+        expected: Json = written.get(key, MISSING)
+        if value is not expected and not equal(value, expected):
+            is_sure &= expected is MISSING or (key == "arguments" and type(value) is str)
+            fields[f"{at}/{pointer.escape(key)}"] = value
+    return is_sure and written.keys() <= source.keys()
+
+
+def _add_fields_between(fields: Fields, source: Sequence[Json], written: Sequence[Message]) -> None:
+    """Add what has to be put back where elements make no call of the turn."""
     left = list(reversed(written))
     for position, call in enumerate(source):
         at = f"/tool_calls/{position}"
@@ -267,15 +307,10 @@ def _fields_of_calls(source: Sequence[Json], written: Sequence[Message]) -> Fiel
         expected: Json = left.pop() if is_read and left else {}
         for key, value in call.items():
             inner: Json = expected.get(key, MISSING)
-            if (
-                key in ("function", CUSTOM)
-                and type(value) is dict
-                and (value or inner is not MISSING)
-            ):
+            if key in ("function", CUSTOM) and type(value) is dict and (value or expected):
                 fields.update(_members(value, {} if inner is MISSING else inner, f"{at}/{key}"))
             elif not equal(value, inner):
                 fields[f"{at}/{pointer.escape(key)}"] = value
-    return fields
 
 
 def _members(source: Message, written: Message, at: str) -> Fields:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hub import Json, Storyline, Turn, WriteOptions, equal, pointer
 from hub_openai_messages import rules
-from hub_openai_messages.chat_reading import ChatTurns, copy_of_message
+from hub_openai_messages.chat_reading import ChatTurns
 from hub_openai_messages.messages import (
     Message,
     Style,
@@ -86,11 +86,12 @@ def _restored(
     own, root, unplaced = _divided(fields, len(messages))
     if "/messages" in fields:
         messages = _whole(storyline, messages, fields["/messages"], style, options)
+        unplaced.update(_pointers(own))
+        own = {}
     for index, of_message in own.items():
-        messages[index] = copy_of_message(messages[index])
         chosen = {at: one for at, one in of_message.items() if _is_wanted(at, style)}
         left = place(messages[index], chosen)
-        unplaced.update({f"/messages/{index}{at}": one for at, one in left.items()})
+        unplaced.update(_pointers({index: left}))
     document: dict[str, Json] = {"messages": messages}
     tools, model = storyline.agent.tool_definitions, storyline.agent.model_name
     if type(tools) is list and options.options.get("tools") != "no":
@@ -105,6 +106,13 @@ def _restored(
     for at, value in unplaced.items():
         options.unplaced(storyline, at, value)
     return document
+
+
+def _pointers(own: Mapping[int, Fields]) -> Fields:
+    """Return residuals by message as those of the conversation."""
+    return {
+        f"/messages/{index}{at}": one for index, fields in own.items() for at, one in fields.items()
+    }
 
 
 def _divided(

@@ -5,6 +5,7 @@ Source: residuals.md 5; openai-messages.md A8.2 and B5.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from hub import MISSING, Json, equal, is_derived, pointer, restore
@@ -24,7 +25,15 @@ def place(message: Message, fields: Mapping[str, Json]) -> Fields:
     """Put *fields* into *message*, which is changed; return those that have no place."""
     own: dict[int, Fields] = {}
     others: Fields = {}
-    for at, value in fields.items():
+    are_between = any(map(_tells_of_skipped, fields))
+    left = {
+        at: one
+        for at, one in fields.items()
+        if not _put_plainly(message, at, one, are_between=are_between)
+    }
+    if not left:
+        return left
+    for at, value in left.items():
         index, _, rest = at[len(CALLS) :].partition("/")
         if at.startswith(CALLS) and pointer.is_index(index) and len(index) < MAX_DIGITS:
             own.setdefault(int(index), {})[f"/{rest}" if rest else ""] = value
@@ -43,6 +52,33 @@ def place(message: Message, fields: Mapping[str, Json]) -> Fields:
 
 MAX_DIGITS = 9
 """No message has as many calls."""
+
+_tells_of_skipped = re.compile(
+    r"/tool_calls/\d+(?:/id|/function|/function/name|/custom)?", re.ASCII
+).fullmatch
+"""Whether a residual may be one of an element that is no call, between those that are."""
+_SPELLING = re.compile(r"/tool_calls/(\d{1,3})/function/arguments", re.ASCII).fullmatch
+
+
+def _put_plainly(message: Message, at: str, value: Json, *, are_between: bool) -> bool:
+    """Put back what most residuals of a message are: a further member, or how arguments are spelled."""
+    if at.count("/") == 1 and "~" not in at:
+        key = at[1:]
+        if key in message:
+            return False
+        message[key] = value
+        return True
+    found = None if are_between else _SPELLING(at)
+    calls = message.get("tool_calls") if found is not None else None
+    if found is None or type(calls) is not list or int(found[1]) >= len(calls):
+        return False
+    function = calls[int(found[1])].get("function")
+    if type(function) is not dict or type(value) is not str:
+        return False
+    if not same_arguments(function.get("arguments"), value):
+        return False
+    function["arguments"] = value
+    return True
 
 
 def calls_with_skipped(calls: Sequence[Json], fields: dict[int, Fields]) -> list[Json]:
