@@ -38,7 +38,7 @@ from hub_openai_messages.calls import (
 )
 from hub_openai_messages.documents import Chat
 from hub_openai_messages.messages import Message, restored_chat
-from hub_openai_messages.model import DEFAULT_AGENT, ENVIRONMENT, SOURCE
+from hub_openai_messages.model import DEFAULT_AGENT, ENVIRONMENT, ROLE_OF_SOURCE, SOURCE
 from hub_openai_messages.placing import Fields, place
 from hub_openai_messages.values import has_value, is_text
 
@@ -219,19 +219,30 @@ def fields_of_chat(messages: Sequence[Message], conversation: ChatTurns) -> Fiel
         for index, results in zip(conversation.indices, conversation.results, strict=True)
         for one in (index, *results)
     ]
+    if order != list(range(len(messages))):
+        return {"/messages": messages}
     found: Fields = {}
-    if order == list(range(len(messages))):
-        for index, (source, written) in enumerate(
-            zip(messages, restored_chat(conversation.turns), strict=True)
-        ):
-            fields = fields_of_message(source, written)
+    rows = zip(conversation.turns, conversation.indices, conversation.results, strict=True)
+    for turn, first, results in rows:
+        if not results and is_plain(turn, messages[first]):
+            continue
+        for index, written in zip((first, *results), restored_chat([turn]), strict=True):
+            fields = fields_of_message(messages[index], written)
             if fields is None:
-                break
+                return {"/messages": messages}
             for at, value in fields.items():
                 found[f"/messages/{index}{at}"] = value
-        else:
-            return found
-    return {"/messages": messages}
+    return found
+
+
+def is_plain(turn: Turn, source: Message) -> bool:
+    """Tell whether a message has nothing but the role and the content of *turn*, as most have."""
+    return (
+        len(source) == 2  # noqa: PLR2004  # these two
+        and turn.message is not None
+        and source.get("content") is turn.message
+        and source["role"] == ROLE_OF_SOURCE.get(turn.source)
+    )
 
 
 def fields_of_message(source: Message, written: Message) -> Fields | None:

@@ -70,8 +70,10 @@ def chat(messages: Sequence[dict[str, Json]]) -> Iterator[Problem]:
         yield MESSAGES_EMPTY.at("/messages", messages)
     pairing = _Pairing()
     for index, message in enumerate(messages):
-        at = f"/messages/{index}"
         role = message.get("role", MISSING)
+        if type(message.get("content")) is str and pairing.is_plain(role, message):
+            continue
+        at = f"/messages/{index}"
         known = KNOWN_KEYS.get(role) if type(role) is str else None
         if known is None:
             yield ROLE.at(f"{at}/role", role)
@@ -173,6 +175,21 @@ class _Pairing:
         """Ids, and names of functions, that a result may answer: of the calls of the nearest assistant message."""
         self.open: dict[str, str] = {}
         """Where each of those is that no message has answered yet."""
+
+    def is_plain(self, role: Json, message: Mapping[str, Json]) -> bool:
+        """Tell whether a message with a text breaks no rule, as most do not; it is taken into account."""
+        if role == "tool":
+            call_id = message.get("tool_call_id")
+            if len(message) == 3 and call_id in self.of_nearest:  # noqa: PLR2004  # role, content and this
+                self.open.pop(call_id, None)
+                return True
+            return False
+        if self.open or len(message) != 2:  # noqa: PLR2004  # role and content
+            return False
+        if role == "assistant":
+            self.of_nearest = []
+            return True
+        return role in ("user", "system")
 
     def check(self, message: Mapping[str, Json], at: str) -> Iterator[Problem]:
         """Ids differ, calls are answered before anything else is said, and answers name a call."""
