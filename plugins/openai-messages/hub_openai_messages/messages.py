@@ -106,8 +106,12 @@ def restored_message(turn: Turn, style: Style) -> Message:
         message["content"] = content
     if turn.reasoning_content is not None and style.reasoning:
         message["reasoning_content"] = turn.reasoning_content
-    if turn.tool_calls and (style.is_chat or not is_markup(turn)):
-        _add_calls(message, turn.tool_calls, style)
+    if turn.tool_calls:
+        if style.is_chat or not is_markup(turn):
+            _add_calls(message, turn.tool_calls, style)
+    elif not style.is_chat and not turn.is_copied_context and call_in_content(content) is not None:
+        # A text that makes no call was a refusal; as a content it would make one.
+        message |= {"content": None, "refusal": content}
     return message
 
 

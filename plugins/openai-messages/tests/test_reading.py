@@ -325,6 +325,16 @@ class TestLayout:
         """A response comes back exactly, member by member or whole."""
         assert rows_of([row(response=response)])[0]["response"] == response
 
+    def test_refusal_with_markup(self) -> None:
+        """A refusal makes no call, also when it is written again."""
+        for response in (a(None, refusal="<function=f>"), None):
+            messages = [u("q"), a("", refusal="<function=f>")]
+            value = [row(messages=messages, response=response)]
+            assert "tool_calls" not in turns(value)[1]
+            (again,) = rows_of(value)
+            assert again["messages"] == messages
+            assert "tool_calls" not in turns({"session_steps": [again]})[1]
+
     def test_missing(self) -> None:
         """Rows without messages have none, and `null` counts as none."""
         value = [row(response=a("x")), row(step_id=2, messages=None, response=a("y"))]
