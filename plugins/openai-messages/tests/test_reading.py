@@ -75,7 +75,7 @@ class TestContainers:
             (None, "stdin.json"),
             ("a.json", "a.json"),
             ("./d//a.json", "d/a.json"),
-            ("/root/d/a.json", "a.json"),
+            ("/home/d/a.json", "a.json"),
             ("../a.json", "a.json"),
             ("d\\a.json", "d/a.json"),
             ("C:\\d\\a.json", "a.json"),
