@@ -8,7 +8,7 @@ EDITABLE := --editable . $(addprefix --editable ./,$(PLUGINS))
 INSTALLED := $(VENV)/.installed-test
 TOOLS := $(VENV)/.installed-dev
 
-.PHONY: help demo test dev lint types coverage docs bench dist clean
+.PHONY: help demo test slow dev lint types coverage docs bench dist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -18,6 +18,10 @@ demo: $(INSTALLED)  ## detect, convert and show the trajectory in examples/
 
 test: $(INSTALLED)  ## run the tests of the hub, of every plugin, and across them
 	@$(BIN)/python -m pytest -q -W error $(PYTEST_ARGS)
+
+slow: $(INSTALLED)  ## run the tests that need large packages: what trainers load
+	@$(BIN)/python -m pip install --quiet --group trainers
+	@$(BIN)/python -m pytest -q -W error -m slow $(PYTEST_ARGS)
 
 dev: $(TOOLS)  ## install the tools of every target below
 

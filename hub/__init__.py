@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from hub.hookspecs import Sample as Sample
     from hub.hookspecs import hookimpl as hookimpl
     from hub.json import ExactNumber as ExactNumber
+    from hub.json import canonical as canonical
     from hub.json import compact as compact
+    from hub.json import value_of_text as value_of_text
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
@@ -136,7 +138,7 @@ _HOMES = {
         "show",
     ),
     "hub.hookspecs": ("Detection", "FormatInfo", "Option", "Sample", "hookimpl"),
-    "hub.json": ("ExactNumber", "compact"),
+    "hub.json": ("ExactNumber", "canonical", "compact", "value_of_text"),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (
         "PLACEHOLDER",

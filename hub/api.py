@@ -354,11 +354,13 @@ class _Run:
             inputs=[self.source] if self.source is not None else [],
             sort_keys=self.writer.info.sorts_keys,
         )
+        options.container = sink.container
         with sink:
             for batch in batches:
                 written = write_documents(
                     self.writer, batch, options, extract_images=extract_images
                 )
+                sink.prefer(options.container)
                 for document, files in written:
                     name = self.writer.file_name(document, options) if sink.wants_names else None
                     if options.carry:

@@ -13,6 +13,7 @@ from blake3 import blake3
 
 from hub.errors import Json, Rule
 from hub.json import canonical
+from hub.pointer import join, unescape
 
 STALE = Rule("carrier.stale", "warning", "the element that the entry was made for", "the edit")
 MALFORMED = Rule("carrier.malformed", "warning", "an entry that applies", "the plain element")
@@ -46,6 +47,32 @@ def turn_index(key: Json) -> int | None:
     """Return the index of the turn that *key* names; None if it names none."""
     match = _TURN(key) if isinstance(key, str) else None
     return None if match is None else int(match[1])
+
+
+def placeless(root: dict[str, Json]) -> dict[str, Json]:
+    """Return the wire JSON of a plain root without `origin.document_id`.
+
+    A format may read it from the path of the file; what a document says does not depend on where it is.
+    """
+    origin = root.get("origin")
+    if origin is None or "document_id" not in origin:
+        return root
+    kept = {key: value for key, value in origin.items() if key != "document_id"}
+    return {**root, "origin": kept}
+
+
+def residual_path(source: str, pointer: str) -> str:
+    """Return the path of the residual of *source* at *pointer* in a Storyline."""
+    return join("unknown_fields", "sources", source, "fields", pointer)
+
+
+def residual_pointer(source: str, path: Json) -> str | None:
+    """Return the pointer of the residual of *source* that *path* names; None if it names none."""
+    start = residual_path(source, "")
+    if not isinstance(path, str) or not path.startswith(start):
+        return None
+    token = path[len(start) :]
+    return None if "/" in token else unescape(token)
 
 
 def digest(element: Json) -> str:

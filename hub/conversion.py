@@ -240,9 +240,9 @@ def _read_back(
     found: list[tuple[int, Storyline]] = []
     refused = ("error", "fatal") if is_conformed else ("fatal",)
     for index, document in enumerate(documents):
-        # An array is read as its elements.
-        records = document if isinstance(document, list) else [document]
-        for parsed in format.parse(Source.of(*records)):
+        is_array = isinstance(document, list)
+        source = Source.of_array(document) if is_array else Source.of(document)
+        for parsed in format.parse(source):
             reading = read_document(format, parsed)
             for problem in reading.problems:
                 if problem.severity in refused:

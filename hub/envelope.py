@@ -25,6 +25,9 @@ RESERVED = Rule("envelope.reserved", "fatal", "a free place for the envelope")
 ROOT_FORM = f"/{ENVELOPE}"
 """Place of the reference's envelopes, which name their carriers: residuals.md 7.4."""
 
+RECORDS = "/*"
+"""Pattern of the records of a document that is made of many; not of the members of one that is an object."""
+
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 
 POINTER = "an RFC 6901 pointer"
@@ -56,6 +59,8 @@ class Opened(NamedTuple):
 def nodes(document: Json, patterns: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield pointer and value of each object of *document* where a node can be, parents first (carrier.md 2)."""
     for pattern in patterns:
+        if pattern == RECORDS and not isinstance(document, list):
+            continue
         tokens = pointers.split(pattern.removesuffix("/**"))
         is_repeated = pattern.endswith("/**") and bool(tokens)
         todo = [("", document)]

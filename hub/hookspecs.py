@@ -56,7 +56,9 @@ class FormatInfo(NamedTuple):
     suffixes: tuple[str, ...] = ()
     """Compound suffixes that hint at the format, such as `.actf.json`; the first is used for new files."""
     nodes: tuple[str, ...] = ()
-    """Pointer patterns of the objects that hold one Storyline each: carrier.md 2."""
+    """Pointer patterns of the objects that hold one Storyline each: carrier.md 2.
+
+    `/*` are the records of a document that is an array, never the members of one that is an object."""
     envelope: tuple[str, ...] = ()
     """Places of the envelope relative to the node, in order of preference; empty: no place."""
     batch: Literal["document", "input"] = "document"

@@ -17,7 +17,7 @@ import orjson
 
 from hub import input_rules as rules
 from hub import json_text
-from hub.errors import HubError, InvalidDocument, Json, Problem, Rule, show
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, Rule, show
 from hub.input_rules import DEPTH
 from hub.json_text import LARGEST, SMALLEST
 from hub.pointer import join
@@ -79,6 +79,26 @@ def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) 
     except MemoryError:
         _out_of_memory(data)
     return _loads_exactly(bytes(data), at, notes, is_refused=is_refused)
+
+
+MAX_TEXT_DEPTH = 256
+"""Levels of a JSON text inside a string: its value goes into a document that has levels of its own."""
+
+
+def value_of_text(text: str) -> Json:
+    """Return the JSON value that a string spells, such as the arguments of a call; `MISSING` if it spells none.
+
+    A text of more than `MAX_TEXT_DEPTH` levels counts as none.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    if data.count(b"[") + data.count(b"{") > MAX_TEXT_DEPTH and (
+        json_text.too_deep_at(data, MAX_TEXT_DEPTH) is not None
+    ):
+        return MISSING
+    try:
+        return loads(data)
+    except InvalidDocument:
+        return MISSING
 
 
 _LARGE = 2 << 20

@@ -20,6 +20,8 @@ from hub.carrier import (
     STALE,
     TURN_ID,
     digest,
+    placeless,
+    residual_pointer,
     turn_index,
     turn_key,
 )
@@ -50,7 +52,8 @@ def open_into(storylines: list[Storyline], opened: Opened, info: FormatInfo) -> 
         own = storyline.unknown_fields.pop(SOURCE, None)
         for carrier in (carriers.get(storyline.node), own):
             if carrier is not None:
-                storylines[index] = _Opening(storylines[index], problems).apply(carrier.fields)
+                opening = _Opening(storylines[index], problems, info.source)
+                storylines[index] = opening.apply(carrier.fields)
     return problems
 
 
@@ -69,8 +72,9 @@ class _Root(NamedTuple):
 class _Opening:
     """One Storyline to which carried entries are applied."""
 
-    def __init__(self, plain: Storyline, problems: list[Problem]) -> None:
+    def __init__(self, plain: Storyline, problems: list[Problem], source: str) -> None:
         self._plain = plain
+        self._source = source
         self._problems = problems
         self._budget = Budget()
         self._digests: dict[str, list[int]] | None = None
@@ -131,17 +135,50 @@ class _Opening:
 
     def _root(self, entry: Json) -> _Root:
         moves = [one for one in entry["patch"] if _is_move(one)]
-        patch = [one for one in entry["patch"] if not _is_move(one)]
-        plain = root_to_wire(self._plain)
+        patch = [one for one in entry["patch"] if not _is_move(one) and not self._is_removal(one)]
+        for one in entry["patch"]:
+            if self._is_removal(one):
+                self._remove_residual(one)
+        plain = placeless(root_to_wire(self._plain))
         if entry["digest"] != digest(plain):
             if patch:
                 self._warn(STALE, ROOT, EDITED)
             return _Root(None, moves)
         try:
-            return _Root(apply(plain, patch, self._budget, closed=CLOSED, texts=self._texts), moves)
+            patched = apply(plain, patch, self._budget, closed=CLOSED, texts=self._texts)
+            return _Root(self._placed(patched), moves)
         except PatchError as error:
             self._discard(ROOT, error)
             return _Root()
+
+    def _placed(self, root: _Wire) -> _Wire:
+        """Return a patched root with the place where it was read, if it is of the format that was read."""
+        read, origin = self._plain.origin, root.get("origin")
+        if read is None or read.document_id is None or not isinstance(origin, dict):
+            return root
+        if origin.get("format") != read.format or "document_id" in origin:
+            return root
+        return {**root, "origin": {**origin, "document_id": read.document_id}}
+
+    def _is_removal(self, operation: Json) -> bool:
+        """Tell whether an operation of the root entry takes away a residual of the format's own."""
+        return (
+            isinstance(operation, dict)
+            and operation.get("op") == "remove"
+            and isinstance(operation.get("digest"), str)
+            and residual_pointer(self._source, operation.get("path")) is not None
+        )
+
+    def _remove_residual(self, operation: Operation) -> None:
+        """Take away a residual that writing made; one that is not what was written is an edit, and stays."""
+        residuals = self._plain.unknown_fields.get(self._source)
+        pointer = residual_pointer(self._source, operation["path"])
+        if residuals is None or pointer is None or pointer not in residuals.fields:
+            return
+        if digest(residuals.fields[pointer]) == operation["digest"]:
+            del residuals.fields[pointer]
+            if not residuals.fields:
+                del self._plain.unknown_fields[self._source]
 
     def _patched_turn(self, at: int, entry: Json) -> Iterator[tuple[int, _Wire]]:
         """Yield index and patched wire JSON of the turn that *entry* fits."""

@@ -17,6 +17,8 @@ from hub.carrier import (
     SOURCE,
     digest,
     digest_of_spelling,
+    placeless,
+    residual_path,
     turn_index,
     turn_key,
 )
@@ -99,14 +101,37 @@ def _sources(
         sources[info.source] = Residuals(
             source_document_id=native.source_document_id, fields=unplaced
         )
-    fields = entries(plain, meant)
+    fields = entries(plain, meant, _made_by_writing(intended, plain, info))
     if fields:
         sources[SOURCE] = Residuals(source_document_id=intended.document_id, fields=fields)
     return sources
 
 
-def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
-    """Return what *plain* lacks of *intended*: an entry for the root, then for each turn, where they differ."""
+def _made_by_writing(intended: Storyline, plain: Storyline, info: FormatInfo) -> list[Operation]:
+    """Return operations that take away what reading sets aside of a Storyline of another format.
+
+    A format may show a Storyline with values that it does not read into one itself. They are no residuals of anybody's,
+    as long as they are what was written.
+    """
+    residuals = plain.unknown_fields.get(info.source)
+    if residuals is None or intended.is_from(info.source):
+        return []
+    native = intended.unknown_fields.get(info.source)
+    known = {} if native is None else native.fields
+    return [
+        {"op": "remove", "path": residual_path(info.source, pointer), "digest": digest(value)}
+        for pointer, value in residuals.fields.items()
+        if pointer not in known
+    ]
+
+
+def entries(
+    plain: Storyline, intended: Storyline, removals: Sequence[Operation] = ()
+) -> dict[str, Json]:
+    """Return what *plain* lacks of *intended*: an entry for the root, then for each turn, where they differ.
+
+    *removals* of residuals go into the entry of the root.
+    """
     sealing = _Sealing(plain)
     sealing.root(intended)
     removed: list[int] = []
@@ -119,15 +144,16 @@ def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
             removed.append(before)
         if after is not None:
             added.append(after)
-    return sealing.entries([*_removals(plain, removed), *_additions(intended, added)])
+    moves = [*_removals(plain, removed), *_additions(intended, added)]
+    return sealing.entries([*moves, *removals])
 
 
 class _Sealing:
     """The entries of one node, while they are made."""
 
     def __init__(self, plain: Storyline) -> None:
-        self._turns = plain.turns
-        self._root = root_to_wire(plain)
+        self._plain = plain
+        self._root = placeless(root_to_wire(plain))
         self._entries: dict[str, Any] = {}
         self._unsettled: dict[str, Change] = {}
         """Changes whose patches depend on what other entries need."""
@@ -141,11 +167,11 @@ class _Sealing:
 
     def root(self, intended: Storyline) -> None:
         """Add what the plain root lacks of *intended*."""
-        self._add(ROOT, self._root, root_to_wire(intended))
+        self._add(ROOT, self._root, _meant_root(self._plain, intended))
 
     def turn(self, index: int, intended: Turn) -> None:
         """Add what the plain turn at *index* lacks of *intended*."""
-        plain = self._turns[index]
+        plain = self._plain.turns[index]
         if not is_same(plain, intended):
             self._add(turn_key(index), turn_to_wire(plain), turn_to_wire(intended))
 
@@ -163,7 +189,7 @@ class _Sealing:
         self._entries[key] = {"digest": digest_of_spelling(spelling), "patch": patch}
 
     def entries(self, moves: list[Operation]) -> dict[str, Json]:
-        """Return the entries, *moves* of whole turns in that of the root, and the table of the texts they share."""
+        """Return the entries, *moves* among those of the root, and the table of the texts they share."""
         self._sharing.settle(self._wire)
         for key, change in self._unsettled.items():
             patch = change.patch(self._sharing.homes(key, change), self._budget)
@@ -177,7 +203,15 @@ class _Sealing:
     def _wire(self, key: str) -> dict[str, Json]:
         """Return the wire JSON of the plain element with *key*."""
         index = turn_index(key)
-        return self._root if index is None else turn_to_wire(self._turns[index])
+        return self._root if index is None else turn_to_wire(self._plain.turns[index])
+
+
+def _meant_root(plain: Storyline, intended: Storyline) -> dict[str, Json]:
+    """Return the root of *intended*; without the place where it was read, if reading gives it one of its own."""
+    wire, origin = root_to_wire(intended), plain.origin
+    if origin is None or origin.document_id is None or not intended.is_from(origin.format):
+        return wire
+    return placeless(wire)
 
 
 def _removals(plain: Storyline, removed: Sequence[int]) -> Iterator[Operation]:

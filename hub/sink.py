@@ -89,6 +89,15 @@ class Sink:
         staging = Staging(folder, force=force, inputs=paths, apart=False)
         return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
 
+    @property
+    def container(self) -> Container | None:
+        """What the documents are put into; None: one object, or an array of several."""
+        raise NotImplementedError
+
+    def prefer(self, container: Container | None) -> None:
+        """Put documents into *container*, where the target leaves that open; called before the first is written."""
+        raise NotImplementedError
+
     def write(
         self, document: Json | bytes, *, name: str | None = None, attachments: Attachments = ()
     ) -> None:
@@ -164,7 +173,7 @@ class _Documents:
         sort_keys: bool,
     ) -> None:
         self._write = write
-        self._container = container
+        self._container: Container | None = container
         self._sort_keys = sort_keys
         self._count = 0
         self._held: bytes | None = None
@@ -172,8 +181,18 @@ class _Documents:
         self._end = b""
         self._elements = 0
 
+    @property
+    def container(self) -> Container | None:
+        """What the documents are put into; None: that depends on how many there are."""
+        return self._container
+
+    def prefer(self, container: Container | None) -> None:
+        """Put documents into *container*, where none is asked for and none was written."""
+        if self._container is None and not self._count:
+            self._container = container
+
     def add(self, document: Json | bytes) -> None:
-        """Write one more *document*.
+        """Write one more *document*; in lines, one that is an array is made of many records, a line each.
 
         Raises:
             UsageError: the container does not hold it.
@@ -186,8 +205,9 @@ class _Documents:
                 )
             self._container = "object"
         if self._container == "lines":
-            self._write(_text(document, indent=False, sort_keys=self._sort_keys))
-            self._write(b"\n")
+            for record in document if isinstance(document, list) else [document]:
+                self._write(_text(record, indent=False, sort_keys=self._sort_keys))
+                self._write(b"\n")
         elif self._count > 1 and self._container == "object":
             raise UsageError("more than one document; array, lines and dir hold several")
         else:
@@ -286,6 +306,15 @@ class _FileSink(Sink):
         self._documents = _Documents(self._put, container, sort_keys=sort_keys)
         self._file: _File | None = None
 
+    @property
+    def container(self) -> Container | None:
+        """What the documents are put into."""
+        return self._documents.container
+
+    def prefer(self, container: Container | None) -> None:
+        """Put documents into *container*, unless another one is asked for."""
+        self._documents.prefer(container)
+
     def __enter__(self) -> Self:
         self._file = _File(self._staging, self._name)
         return self
@@ -329,6 +358,14 @@ class _DirectorySink(Sink):
         self._count = 0
         self._taken: set[str] = set()
 
+    @property
+    def container(self) -> Container | None:
+        """A directory."""
+        return "dir"
+
+    def prefer(self, container: Container | None) -> None:
+        """Change nothing: each document is a file of its own."""
+
     def write(
         self, document: Json | bytes, *, name: str | None = None, attachments: Attachments = ()
     ) -> None:
@@ -370,6 +407,15 @@ class _StreamSink(Sink):
         self._target = target
         self._documents = _Documents(self._put, container, sort_keys=sort_keys)
         self._stream: BinaryIO | None = None
+
+    @property
+    def container(self) -> Container | None:
+        """What the documents are put into."""
+        return self._documents.container
+
+    def prefer(self, container: Container | None) -> None:
+        """Put documents into *container*, unless another one is asked for."""
+        self._documents.prefer(container)
 
     def __enter__(self) -> Self:
         if self._target is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
@@ -78,6 +78,7 @@ class Source:
         self._origin: Origin = Memory(data)
         self._directory: str | None = None
         self._values: tuple[Json, ...] | None = None
+        self._is_array = False
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], **settings: Any) -> Source:
@@ -107,6 +108,14 @@ class Source:
         """Return a source whose records are *values*, which are handed out as they are."""
         source = cls(**settings)
         source._values, source._origin = values, _Values(values)
+        return source
+
+    @classmethod
+    def of_array(cls, values: Sequence[Json], **settings: Any) -> Source:
+        """Return a source whose records are the elements of one array, which are handed out as they are."""
+        source = cls(**settings)
+        source._values, source._origin = tuple(values), _Values(tuple(values))
+        source._is_array = True
         return source
 
     # The input as a whole
@@ -236,8 +245,10 @@ class Source:
     def _entries(self) -> Iterator[_Entry]:
         """Yield the value of each record, `MISSING` for one that is no JSON, with its place and what was found."""
         if self._values is not None:
+            unit = "element" if self._is_array else "line"
+            is_placed = self._is_array or len(self._values) > 1
             for number, value in enumerate(self._values, start=1):
-                yield value, f"line {number}" if len(self._values) > 1 else "", []
+                yield value, f"{unit} {number}" if is_placed else "", []
             return
         from hub.container import Opening
 

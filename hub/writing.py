@@ -6,6 +6,7 @@ Source: carrier.md 2; residuals.md 5.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Literal
 
 from attrs import Factory, define
 
@@ -25,6 +26,10 @@ class WriteOptions:
     """Warnings of the writer, with the Storyline they are about."""
     unplaced_residuals: dict[int, dict[str, Json]] = Factory(dict)
     """Native residuals without a place, by `id` of their Storyline, then by pointer."""
+
+    container: Literal["object", "array", "lines", "dir"] | None = None
+    """What the documents are put into, where the target says so. Where it does not, a writer may name what they are to
+    be put into. In lines, a document that is an array is made of many records, a line each."""
 
     attached: int = 0
     """How many files were attached to documents of this output so far: the next document's numbers go on from there."""

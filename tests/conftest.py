@@ -28,3 +28,9 @@ def log() -> Format:
 def tasks() -> Format:
     """A format with attempts, one Storyline each, which captures residuals."""
     return Formats([]).add_file(str(TOYS / "tasks.py"))
+
+
+@pytest.fixture(scope="session")
+def notes() -> Format:
+    """A format that shows more than it reads."""
+    return Formats([]).add_file(str(TOYS / "notes.py"))

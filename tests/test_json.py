@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub import json_text
-from hub.errors import HubError, InvalidDocument, Json, Problem
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem
 from hub.input_rules import DEPTH
 from hub.json import (
     ExactNumber,
@@ -29,6 +29,7 @@ from hub.json import (
     loads_padded,
     pad,
     refuse_non_finite,
+    value_of_text,
 )
 from hub.testing.strategies import json_values
 
@@ -641,3 +642,30 @@ class TestDuplicateKeys:
         text = b"{" + b",".join([b'"a":1'] * 100_000) + b"}"
 
         assert 1 == len(duplicate_keys(text))
+
+
+class TestValueOfText:
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ('{"a": 1}', {"a": 1}),
+            ("[1.0]", [1.0]),
+            ("null", None),
+            ('"x"', "x"),
+            ("18446744073709551616", 2**64),
+            pytest.param("[" * 256 + "]" * 256, loads(b"[" * 256 + b"]" * 256), id="deep"),
+        ],
+    )
+    def test_json(self, text: str, value: Json) -> None:
+        """A string that spells JSON gives its value, exactly."""
+        found = value_of_text(text)
+        assert (type(value), value) == (type(found), found)
+
+    @pytest.mark.parametrize(
+        "text",
+        ["", "{bad", "NaN", "1 2", "\ud800", '"\ud800"', "[" * 257 + "]" * 257, "[" * 9999],
+        ids=lambda text: ascii(text[:8]),
+    )
+    def test_none(self, text: str) -> None:
+        """Any other string, and one that is nested too deep, spells none."""
+        assert value_of_text(text) is MISSING

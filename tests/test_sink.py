@@ -145,6 +145,38 @@ class TestContainers:
             write("x.json", *documents, container=container)
         assert {} == below(here)
 
+    def test_records_in_lines(self, here: Path) -> None:
+        """In lines, a document that is an array is made of records, a line each."""
+        write("out.jsonl", [{"a": 1}, {"a": 2}], {"a": 3})
+        assert b'{"a":1}\n{"a":2}\n{"a":3}\n' == (here / "out.jsonl").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("target", "asked", "preferred", "expected"),
+        [
+            ("out.json", None, "lines", "lines"),
+            ("out.json", "array", "lines", "array"),
+            ("out.jsonl", None, "array", "lines"),
+            ("out.json", None, None, None),
+            ("out/", None, "lines", "dir"),
+            ("-", None, "lines", "lines"),
+        ],
+    )
+    def test_preferred(
+        self, here: Path, target: str, asked: Any, preferred: Any, expected: Any
+    ) -> None:
+        """A container that is preferred is taken where none is asked for."""
+        del here
+        sink = Sink.open(target, container=asked)
+        sink.prefer(preferred)
+        assert expected == sink.container
+
+    def test_preferred_too_late(self, here: Path) -> None:
+        """Once a document is written its container is settled."""
+        with Sink.open("out.json") as sink:
+            sink.write({"a": 1})
+            sink.prefer("lines")
+        assert b'{\n  "a": 1\n}\n' == (here / "out.json").read_bytes()
+
     def test_sorted_keys(self, here: Path) -> None:
         """Keys are sorted where the format wants it."""
         document = {"b": {"d": 1, "c": 2}, "a": ExactNumber("1e400")}

@@ -870,3 +870,10 @@ class TestImports:
         ).stdout
 
         assert "set()" == output.decode().strip()
+
+
+class TestArrays:
+    def test_places(self) -> None:
+        """The elements of one array have their places, also when there is one."""
+        records = Source.of_array([{"a": 1}]).records()
+        assert [("element 1", {"a": 1})] == [(one.place, one.value) for one in records]

@@ -1,0 +1,3 @@
+"""OpenAI messages, training rows and chats, for Storyline hub."""
+
+__all__: list[str] = []

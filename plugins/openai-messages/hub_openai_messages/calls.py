@@ -1,0 +1,157 @@
+"""Calls: those of an assistant message and those of a turn, the pair side by side.
+
+Source: openai-messages.md A4.1, A8.1, B3 and B5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from hub import MISSING, Json, ToolCall, compact, equal, value_of_text
+from hub_openai_messages.values import is_text, value_of_arguments
+
+CUSTOM, FUNCTION_CALL = "custom", "function_call"
+"""Kinds of calls that are no functions, or not in the list."""
+
+
+class SourceCall(NamedTuple):
+    """A call as a message has it."""
+
+    position: int
+    """In `tool_calls`; -1 for `function_call`."""
+    source_id: str | None
+    """None: none that is usable."""
+    name: str
+    spelling: Json
+    """The arguments as they are written; `MISSING` if they are not."""
+    kind: str | None = None
+
+    @property
+    def arguments(self) -> Json:
+        """The arguments as a value."""
+        if self.spelling is MISSING:
+            return None
+        return self.spelling if self.kind == CUSTOM else value_of_arguments(self.spelling)
+
+
+def is_no_json(call: SourceCall, arguments: Json) -> bool:
+    """Tell whether what *call* has, and is read as *arguments*, should be JSON text and is none."""
+    if call.kind == CUSTOM or call.spelling is MISSING:
+        return False
+    return type(call.spelling) is not str or arguments is call.spelling
+
+
+# Rows: openai-messages.md A4.1
+
+
+def row_calls(message: Mapping[str, Json]) -> list[SourceCall]:
+    """Return the calls of a message of a row: those with an id and a function with a name."""
+    listed = message.get("tool_calls")
+    if type(listed) is not list:
+        return []
+    return [
+        SourceCall(
+            position,
+            call["id"],
+            call["function"]["name"],
+            call["function"].get("arguments", MISSING),
+        )
+        for position, call in enumerate(listed)
+        if is_row_call(call)
+    ]
+
+
+def is_row_call(call: Json) -> bool:
+    """Tell whether *call* makes a call of a turn."""
+    if type(call) is not dict or not is_text(call.get("id")):
+        return False
+    function = call.get("function")
+    return type(function) is dict and is_text(function.get("name"))
+
+
+# Chats: openai-messages.md B3
+
+
+def chat_calls(message: Mapping[str, Json]) -> Iterator[SourceCall]:
+    """Yield the calls of an assistant message: functions, custom ones, and the deprecated one last."""
+    listed = message.get("tool_calls")
+    for position, call in enumerate(listed if type(listed) is list else ()):
+        if type(call) is not dict:
+            continue
+        source_id = call["id"] if is_text(call.get("id")) else None
+        function, custom = call.get("function"), call.get("custom")
+        if type(function) is dict and is_text(function.get("name")):
+            spelling = function.get("arguments", MISSING)
+            yield SourceCall(position, source_id, function["name"], spelling)
+        elif call.get("type") == CUSTOM and type(custom) is dict and is_text(custom.get("name")):
+            spelling = custom.get("input", MISSING)
+            yield SourceCall(position, source_id, custom["name"], spelling, CUSTOM)
+    function = message.get(FUNCTION_CALL)
+    if type(function) is dict and is_text(function.get("name")):
+        spelling = function.get("arguments", MISSING)
+        yield SourceCall(-1, None, function["name"], spelling, FUNCTION_CALL)
+
+
+def positional_id(index: int, position: int, kind: str | None) -> str:
+    """Return the id of a call that has none, from its place."""
+    return f"{FUNCTION_CALL}:{index}" if kind == FUNCTION_CALL else f"call-{index + 1}-{position}"
+
+
+# Writing: openai-messages.md A8.1
+
+
+class CallStyle(NamedTuple):
+    """How calls are written."""
+
+    restored: bool
+    as_object: bool = False
+    """Arguments as a JSON value."""
+
+
+def written_arguments(arguments: Json, style: CallStyle) -> Json:
+    """Return the *arguments* of a call as they are written; `MISSING`: not at all."""
+    if style.as_object:
+        value = value_of_arguments(arguments)
+        return value if type(value) is dict else {} if value is None else {"value": value}
+    if type(arguments) is str:
+        # A text that spells JSON would be read as that.
+        is_json = style.restored and value_of_text(arguments) is not MISSING
+        return compact(arguments) if is_json else arguments
+    if arguments is None:
+        return MISSING if style.restored else "{}"
+    return compact(arguments)
+
+
+def written_function(call: ToolCall, style: CallStyle) -> dict[str, Json]:
+    """Return name and arguments of *call*."""
+    arguments = written_arguments(call.arguments, style)
+    if arguments is MISSING:
+        return {"name": call.function_name}
+    return {"name": call.function_name, "arguments": arguments}
+
+
+def written_call(call: ToolCall, style: CallStyle) -> dict[str, Json]:
+    """Return *call* as a function."""
+    function = written_function(call, style)
+    return {"id": call.tool_call_id, "type": "function", "function": function}
+
+
+def custom_call(call: ToolCall) -> dict[str, Json]:
+    """Return *call* as a custom one, whose input is a text."""
+    arguments = call.arguments
+    text = arguments if type(arguments) is str else compact(arguments)
+    custom = {"name": call.function_name, "input": text}
+    return {"id": call.tool_call_id, "type": CUSTOM, "custom": custom}
+
+
+def same_arguments(one: Json, other: Json) -> bool:
+    """Tell whether two spellings of arguments are one text, or are read as equal JSON."""
+    if type(one) is not str or type(other) is not str:
+        return equal(one, other)
+    if one == other:
+        return True
+    value = value_of_arguments(other)
+    # Most are spelled from one value; then comparing texts is quicker than reading both.
+    is_spelled = type(value) is not str and compact(value) == one
+    return is_spelled or equal(value_of_arguments(one), value)
