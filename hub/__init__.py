@@ -49,6 +49,8 @@ if TYPE_CHECKING:
     from hub.hookspecs import hookimpl as hookimpl
     from hub.json import ExactNumber as ExactNumber
     from hub.json import compact as compact
+    from hub.json import fingerprint as fingerprint
+    from hub.json import object_in as object_in
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
@@ -136,7 +138,7 @@ _HOMES = {
         "show",
     ),
     "hub.hookspecs": ("Detection", "FormatInfo", "Option", "Sample", "hookimpl"),
-    "hub.json": ("ExactNumber", "compact"),
+    "hub.json": ("ExactNumber", "compact", "fingerprint", "object_in"),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (
         "PLACEHOLDER",

@@ -315,6 +315,41 @@ def canonical(value: Json) -> bytes:
     return dumps(value, sort_keys=True)
 
 
+def fingerprint(value: Json) -> str:
+    """Return the BLAKE3 digest of the canonical JSON of *value*, 64 hex digits: equal for equal values."""
+    from blake3 import blake3
+
+    return blake3(canonical(value)).hexdigest()
+
+
+def object_in(text: str) -> dict[str, Json] | None:
+    """Return the JSON object that *text* is; None if it is none.
+
+    Nor is one that is nested so deeply that a document could not hold it: more than half of what is read.
+    """
+    if not text.lstrip(" \t\r\n").startswith("{"):
+        return None
+    try:
+        value = loads(text.encode())
+    except (InvalidDocument, UnicodeEncodeError):
+        return None
+    if sum(map(text.count, "[{")) > DEPTH // 2 and _depth(value) > DEPTH // 2:
+        return None
+    found: dict[str, Json] = value
+    return found
+
+
+def _depth(value: Json) -> int:
+    """Return how many levels of arrays and objects *value* has."""
+    depth, level = 0, [value]
+    while level := [one for one in level if isinstance(one, dict | list)]:
+        depth += 1
+        level = [
+            inner for one in level for inner in (one.values() if isinstance(one, dict) else one)
+        ]
+    return depth
+
+
 def refuse_non_finite(value: Json) -> None:
     """Check a *value* that was not read from JSON.
 
