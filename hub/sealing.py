@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hub.alignment import align, is_same, match
+from hub.alignment import align, are_same, is_same, match
 from hub.carrier import (
     MATCH,
     MAX_ENTRIES,
@@ -159,7 +159,8 @@ def entries(plain: Storyline, intended: Storyline) -> dict[str, Json]:
     sealing.root(intended)
     removed: list[int] = []
     added: list[int] = []
-    for before, after in align(plain.turns, intended.turns):
+    pairs = () if are_same(plain.turns, intended.turns) else align(plain.turns, intended.turns)
+    for before, after in pairs:
         if before is not None and after is not None and sealing.has_room:
             sealing.turn(before, intended.turns[after])
             continue

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from attrs import Factory, define
 
-from hub.errors import Json, Problem
+from hub.errors import MISSING, Json, Problem
 from hub.storyline.model import Storyline
 
 
@@ -25,6 +25,9 @@ class WriteOptions:
     """Warnings of the writer, with the Storyline they are about."""
     unplaced_residuals: dict[int, dict[str, Json]] = Factory(dict)
     """Native residuals without a place, by `id` of their Storyline, then by pointer."""
+
+    source: Json = MISSING
+    """The document of the same format that the batch was read from, and nothing was changed since; else `MISSING`."""
 
     attached: int = 0
     """How many files were attached to documents of this output so far: the next document's numbers go on from there."""

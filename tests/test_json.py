@@ -25,8 +25,10 @@ from hub.json import (
     compact,
     dumps,
     duplicate_keys,
+    fingerprint,
     loads,
     loads_padded,
+    object_in,
     pad,
     refuse_non_finite,
 )
@@ -641,3 +643,48 @@ class TestDuplicateKeys:
         text = b"{" + b",".join([b'"a":1'] * 100_000) + b"}"
 
         assert 1 == len(duplicate_keys(text))
+
+
+class TestFingerprint:
+    def test_equal_values(self) -> None:
+        """The order of keys means nothing; the type of a number does."""
+        assert fingerprint({"a": 1, "b": [None]}) == fingerprint({"b": [None], "a": 1})
+        assert fingerprint(1) != fingerprint(1.0)
+        assert 64 == len(fingerprint({}))
+
+
+class TestObjectInText:
+    @pytest.mark.parametrize(
+        ("text", "value"),
+        [
+            ("{}", {}),
+            (' \n{"a": [1, 1.0]}\t', {"a": [1, 1.0]}),
+            ('{"n": 18446744073709551616}', {"n": 2**64}),
+            ('{"s": "\\ud800"}', {"s": "\ud800"}),
+            ('{"a": ' + "[" * 255 + "]" * 255 + "}", {"a": loads(nested(255))}),
+            ('{"a": [' + "[]," * 300 + "0]}", {"a": [*([[]] * 300), 0]}),
+        ],
+    )
+    def test_objects(self, text: str, value: Json) -> None:
+        """The text of an object is that object, exactly."""
+        assert dumps(value) == dumps(object_in(text))
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "",
+            "a",
+            "[]",
+            "{",
+            "{bad",
+            "{} {}",
+            '{"a": NaN}',
+            '{"\ud800": 1}',
+            "\ufeff{}",
+            '{"a": ' + "[" * 256 + "]" * 256 + "}",
+            '{"a": ' + "[" * 3000 + "]" * 3000 + "}",
+        ],
+    )
+    def test_no_objects(self, text: str) -> None:
+        """Any other text is none, nor is an object too deep for a document to hold."""
+        assert None is object_in(text)

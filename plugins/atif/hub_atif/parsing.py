@@ -1,7 +1,7 @@
 """Parsing: the JSON of one tree to its nodes, with every breach of a rule reported, and what no field takes set aside.
 
-Nothing is changed; an object is copied only where a member of it was set aside. Steps are asked a batch at a time
-whether they are sound (`hub_atif.sound`), and only where a batch is not, each of its steps is looked at by itself.
+Nothing is changed; an object is copied only where a member of it was set aside. A step is looked at closely only if it
+is not sound (`hub_atif.sound`).
 
 Source: atif.md 1.2, 3 and 5; validation.md 7.
 """
@@ -11,8 +11,9 @@ from types import MappingProxyType
 from typing import Any
 
 from hub import Document, Json, Problem, Record, Rule, Shape, pointer
-from hub_atif import rules, sound
+from hub_atif import rules
 from hub_atif.model import AGENT, CALL, CHILDREN, OBSERVATION, OPAQUE, STEP, TRAJECTORY
+from hub_atif.sound import embedded_references, has_unique_call_ids, is_sound
 from hub_atif.times import is_accepted, is_sound_time
 from hub_atif.tree import Node, Tree
 
@@ -67,9 +68,10 @@ def _node(document: Parsed, value: Members, at: str, parent: int | None, index: 
         document.problems.extend(rules.agent_texts(agent, f"{at}/agent"))
         document.problems.extend(rules.tool_definitions(agent, f"{at}/agent"))
     steps = trajectory.get("steps")
-    clean = _Steps(document, steps, f"{at}/steps").check() if type(steps) is list else []
+    checked = _Steps(document, steps if type(steps) is list else [], f"{at}/steps")
+    checked.check()
     known: Any = agent if type(agent) is dict else {}
-    return Node(at, parent, index, trajectory, known, clean)
+    return Node(at, parent, index, trajectory, known, checked.steps, checked.has_unique_call_ids)
 
 
 # Shapes
@@ -125,25 +127,29 @@ class _Steps:
         self.document = document
         self.at = at
         self.steps: Sequence[Any] = steps
+        self.has_unique_call_ids = True
         self._is_own = False
 
-    def check(self) -> Sequence[Any]:
-        """Return the steps without what was set aside."""
+    def check(self) -> None:
+        """Look at every step; what was set aside is not in `steps` any more."""
         strange = [index for index, step in enumerate(self.steps) if type(step) is not dict]
         for index in strange:
             found = self.steps[index]
             self.document.report(rules.STEPS.at(f"{self.at}/{index}", found, expected="an object"))
         if strange:
-            return ()
-        for start in range(0, len(self.steps), BATCH):
-            for is_sound, check in ASPECTS:
-                batch = self.steps[start : start + BATCH]
-                if not is_sound(batch, start):
-                    for index, step in enumerate(batch, start):
-                        check(self, step, index)
-        if not sound.has_unique_call_ids(self.steps):
+            self.steps = ()
+        for index, step in enumerate(self.steps):
+            if not is_sound(step, index + 1):
+                self.check_step(step, index)
+        self.has_unique_call_ids = has_unique_call_ids(self.steps)
+        if not self.has_unique_call_ids:
             self._check_call_ids()
-        return self.steps
+
+    def check_step(self, step: Members, index: int) -> None:
+        """Report what is wrong with one step; each check sees what the ones before it left of the step."""
+        for check in CHECKS:
+            check(self, step, index)
+            step = self.steps[index]
 
     def report(self, problems: Iterable[Problem]) -> None:
         self.document.problems.extend(problems)
@@ -162,11 +168,9 @@ class _Steps:
         if clean is not step:
             self.change(index, clean)
 
-    def check_order(self, step: Members, index: int) -> None:
-        self.report(rules.step_sequence(step, f"{self.at}/{index}", index + 1))
-
     def check_members(self, step: Members, index: int) -> None:
         at = f"{self.at}/{index}"
+        self.report(rules.step_sequence(step, at, index + 1))
         for check in (rules.source, rules.agent_only, rules.no_llm):
             self.report(check(step, at))
 
@@ -236,22 +240,15 @@ def _of_strings(calls: Json) -> list[Members]:
     return [call for call in calls or () if type(call.get("tool_call_id")) is str]
 
 
-BATCH = 128
-"""So many steps are asked at once: objects that were looked at for one member are still at hand for the next."""
-
-ASPECTS: Sequence[
-    tuple[Callable[[Sequence[Any], int], bool], Callable[[_Steps, Members, int], None]]
-] = (
-    (sound.shapes, _Steps.check_shape),
-    (sound.order, _Steps.check_order),
-    (sound.sources, _Steps.check_members),
-    (sound.times, _Steps.check_time),
-    (sound.messages, _Steps.check_message),
-    (sound.metrics, _Steps.check_metrics),
-    (sound.calls, _Steps.check_calls),
-    (sound.observations, _Steps.check_observation),
+CHECKS: Sequence[Callable[[_Steps, Members, int], None]] = (
+    _Steps.check_shape,
+    _Steps.check_members,
+    _Steps.check_time,
+    _Steps.check_message,
+    _Steps.check_metrics,
+    _Steps.check_calls,
+    _Steps.check_observation,
 )
-"""Each aspect of steps: whether those of a batch are sound in it, and what to do with each step if not."""
 
 
 # Across the tree
@@ -284,7 +281,7 @@ def _check_targets(document: Parsed) -> None:
     found = [
         reference
         for node in document.value.nodes
-        for reference in sound.embedded_references(node.steps, f"{node.pointer}/steps")
+        for reference in embedded_references(node.steps, f"{node.pointer}/steps")
     ]
     if not found:
         return

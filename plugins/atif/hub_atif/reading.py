@@ -29,7 +29,6 @@ from hub import (
 )
 from hub_atif import model
 from hub_atif.model import CHILDREN, SOURCE, SOURCES, Step
-from hub_atif.sound import has_unique_call_ids
 from hub_atif.tree import Identity, Node, Tree
 
 Fields = dict[str, Json]
@@ -108,10 +107,12 @@ def agent_from_info(agent: model.Agent) -> Agent:
 def turns_from_steps(node: Node, fields: Fields) -> list[Turn]:
     """The steps as turns, with ids that are unique and results that name calls by these."""
     steps, at = node.steps, f"{node.pointer}/steps"
-    ids, replaced = turn_ids([step.get("step_id", MISSING) for step in steps])
-    for index in replaced:
-        fields[f"{at}/{index}/step_id"] = steps[index]["step_id"]
-    if has_unique_call_ids(steps):
+    ids = [step.get("step_id", MISSING) for step in steps]
+    if ids != list(range(1, len(ids) + 1)):
+        ids, replaced = turn_ids(ids)
+        for index in replaced:
+            fields[f"{at}/{index}/step_id"] = steps[index]["step_id"]
+    if node.has_unique_call_ids:
         return list(map(turn_from_step, steps, ids))
     call_ids = _call_ids(steps, ids, at, fields)
     turns = list(map(turn_from_step, steps, ids, call_ids))
@@ -145,10 +146,10 @@ def turn_from_step(step: Step, turn_id: int, call_ids: Sequence[str] | None = No
         extra=get("extra"),
     )
     if calls is not None:
-        turn.tool_calls = [
-            call_from_call(call, call["tool_call_id"] if call_ids is None else call_ids[place])
-            for place, call in enumerate(calls)
-        ]
+        if call_ids is None:
+            turn.tool_calls = [call_from_call(call, call["tool_call_id"]) for call in calls]
+        else:
+            turn.tool_calls = list(map(call_from_call, calls, call_ids))
     if type(metrics) is dict:
         _promote_times(turn, metrics)
     return turn

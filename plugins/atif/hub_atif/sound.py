@@ -1,6 +1,8 @@
-"""Whether the steps of a batch are sound: the quick questions, asked of all of them at once.
+"""Whether a step is sound: the quick question, asked of every step of every file.
 
-Where an answer is no, `hub_atif.rules` says what is wrong. An answer of no where nothing is wrong costs time only.
+Objects of a kind are alike, so what is known of one with the same keys, in the same order, and the same types of values
+holds for the next one: that is its signature. Only what depends on values is asked each time. Where the answer is no,
+`hub_atif.rules` says what is wrong; an answer of no where nothing is wrong costs time only.
 
 Source: atif.md 1.2 and 6.3.
 """
@@ -8,160 +10,224 @@ Source: atif.md 1.2 and 6.3.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
-from types import NoneType
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
-from hub import Json
+from hub import INTEGERS, Json, Shape
 from hub_atif.model import (
     AGENT_ONLY,
     CALL,
     METRICS,
     NUMBER_LISTS,
-    OBSERVATION,
     RESULT,
     STEP,
     element_types,
 )
 from hub_atif.rules import is_part, references
-from hub_atif.times import is_sound_time
+from hub_atif.times import is_plain_time, is_sound_time
 
-Steps = Sequence[Mapping[str, Any]]
+LEAST, GREATEST = INTEGERS[0], INTEGERS[-1]
 
-_NOT_FOR_OTHERS = frozenset(AGENT_ONLY)
-_OTHERS = frozenset({"system", "user"})
-_TEXTS = frozenset({str, NoneType})
-_DICTS = frozenset({dict})
-_call_id = itemgetter("tool_call_id")
-_function_name = itemgetter("function_name")
+Members = Mapping[str, Any]
+T = TypeVar("T")
 
 
-def shapes(steps: Steps, _: int) -> bool:
-    """Members are known and have their types; the source is not empty."""
-    return STEP.all_fit(steps) and "" not in {step["source"] for step in steps}
+# Signatures
 
 
-def order(steps: Steps, start: int) -> bool:
-    """Ids are the positions."""
-    ids = [step.get("step_id") for step in steps]
-    return ids == list(range(start + 1, start + len(steps) + 1))
+class _Kind(Generic[T]):
+    """The signatures of one kind of object that fit its shape, each with what is to be asked of the values."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.known: dict[tuple[object, ...], T] = {}
+
+    def learn(self, value: Members) -> T | None:
+        """Return what is to be asked of *value* and all like it; None if it does not fit."""
+        if not self.shape.fits(value):
+            return None
+        if len(self.known) >= MAX_KNOWN:
+            self.known.clear()
+        signature = (*value, *map(type, value.values()))
+        questions = self.known[signature] = self.questions(value)
+        return questions
+
+    def questions(self, value: Members) -> T:
+        raise NotImplementedError
 
 
-def sources(steps: Steps, _: int) -> bool:
-    """Sources are known, members are those of the source, and counts of model calls agree with them."""
-    for step in steps:
-        source = step.get("source")
-        if source == "agent":
-            if "llm_call_count" in step and not _is_counted(step["llm_call_count"]):
-                return False
-        elif source not in _OTHERS or not _is_for_others(step):
-            return False
-    return True
+MAX_KNOWN = 4096
+"""So many signatures of a kind are remembered; files have a few dozen."""
 
 
-def _is_for_others(step: Mapping[str, Any]) -> bool:
-    return _NOT_FOR_OTHERS.isdisjoint(step) and (step.get("llm_call_count") or 0) >= 0
+class _StepQuestions(NamedTuple):
+    """What a step with a certain signature has."""
+
+    is_agents: bool
+    """Something that only an agent step may have."""
+    has_count: bool
+    has_time: bool
+    has_parts: bool
+    """A message that is an array."""
+    has_calls: bool
+    has_observation: bool
+    has_metrics: bool
 
 
-def _is_counted(count: Json) -> bool:
-    return count is None or (type(count) is int and count > 0)
-
-
-def times(steps: Steps, _: int) -> bool:
-    """Times are such as both Harbor and a Storyline accept."""
-    for step in steps:  # noqa: SIM110  # half as fast with `all`
-        if not is_sound_time(step.get("timestamp")):
-            return False
-    return True
-
-
-def messages(steps: Steps, _: int) -> bool:
-    """Messages are texts, or parts that Harbor knows."""
-    said = [step.get("message") for step in steps]
-    return set(map(type, said)) <= {str} or all(map(_is_content, said))
-
-
-def _is_content(content: Json) -> bool:
-    return type(content) is not list or all(map(is_part, content))
-
-
-def metrics(steps: Steps, _: int) -> bool:
-    """Metrics are as Harbor wants them."""
-    measured: list[Json] = [step["metrics"] for step in steps if "metrics" in step]
-    measured = [one for one in measured if type(one) is dict]
-    if not METRICS.all_fit(measured):
-        return False
-    return all(
-        element_types(one[key]) <= types
-        for key, (types, _) in NUMBER_LISTS.items()
-        for one in measured
-        if key in one
-    )
-
-
-def calls(steps: Steps, _: int) -> bool:
-    """Calls are as Harbor wants them, and their functions have names."""
-    made = list(chain.from_iterable(_calls(steps)))
-    return (
-        set(map(type, made)) <= _DICTS
-        and CALL.all_fit(made)
-        and "" not in set(map(_function_name, made))
-    )
-
-
-def _calls(steps: Iterable[Mapping[str, Any]]) -> Iterator[Sequence[Any]]:
-    for step in steps:
-        found = step.get("tool_calls")
-        if found:
-            yield found
-
-
-def observations(steps: Steps, _: int) -> bool:
-    """Observations are as Harbor wants them, and their results name calls of the same step."""
-    observed = [step for step in steps if step.get("observation") is not None]
-    found: list[Any] = [step["observation"] for step in observed]
-    if not OBSERVATION.all_fit(found):
-        return False
-    results = list(chain.from_iterable(one["results"] for one in found))
-    return (
-        set(map(type, results)) <= _DICTS
-        and RESULT.all_fit(results)
-        and _are_contents([result.get("content") for result in results])
-        and all(map(_names_own_call, observed))
-        and not any(
-            list(references(result, ""))
-            for result in results
-            if "subagent_trajectory_ref" in result
+class _StepKind(_Kind[_StepQuestions]):
+    def questions(self, value: Members) -> _StepQuestions:
+        return _StepQuestions(
+            is_agents=any(value.get(key) is not None for key in AGENT_ONLY),
+            has_count=value.get("llm_call_count") is not None,
+            has_time=value.get("timestamp") is not None,
+            has_parts=type(value["message"]) is list,
+            has_calls=value.get("tool_calls") is not None,
+            has_observation=value.get("observation") is not None,
+            has_metrics=value.get("metrics") is not None,
         )
-    )
 
 
-def _are_contents(contents: list[Json]) -> bool:
-    return set(map(type, contents)) <= _TEXTS or all(map(_is_content, contents))
+class _ResultQuestions(NamedTuple):
+    """What a result with a certain signature has."""
+
+    has_call_id: bool
+    has_parts: bool
+    has_references: bool
 
 
-def _names_own_call(step: Mapping[str, Any]) -> bool:
-    """Tell whether the results of a step name calls of it, or none."""
-    ids: list[Json] = [call.get("tool_call_id") for call in step.get("tool_calls") or ()]
-    for result in step["observation"]["results"]:
-        call_id = result.get("source_call_id")
-        if call_id is not None and call_id not in ids:
+class _ResultKind(_Kind[_ResultQuestions]):
+    def questions(self, value: Members) -> _ResultQuestions:
+        return _ResultQuestions(
+            has_call_id=value.get("source_call_id") is not None,
+            has_parts=type(value.get("content")) is list,
+            has_references=value.get("subagent_trajectory_ref") is not None,
+        )
+
+
+class _MetricsQuestions(NamedTuple):
+    """What metrics with a certain signature have."""
+
+    integers: Sequence[str]
+    arrays: Sequence[str]
+
+
+class _MetricsKind(_Kind[_MetricsQuestions]):
+    def questions(self, value: Members) -> _MetricsQuestions:
+        return _MetricsQuestions(
+            [key for key, one in value.items() if type(one) is int and key != "cost_usd"],
+            [key for key in NUMBER_LISTS if value.get(key) is not None],
+        )
+
+
+class _PlainKind(_Kind[bool]):
+    def questions(self, value: Members) -> bool:  # noqa: ARG002  # nothing depends on values
+        return True
+
+
+_STEPS = _StepKind(STEP)
+_RESULTS = _ResultKind(RESULT)
+_METRICS = _MetricsKind(METRICS)
+_CALLS = _PlainKind(CALL)
+
+
+# Questions
+
+
+def is_sound(step: Members, position: int) -> bool:
+    """Tell whether nothing is wrong with the step at *position*, from 1, for which no other step needs to be known."""
+    known = _STEPS.known.get((*step, *map(type, step.values()))) or _STEPS.learn(step)
+    if known is None or step["step_id"] != position:
+        return False
+    is_agents, has_count, has_time, has_parts, has_calls, has_observation, has_metrics = known
+    source = step["source"]
+    if (
+        (source != "agent" and (is_agents or source not in _OTHERS))
+        or (has_count and not 0 < step["llm_call_count"] <= GREATEST)
+        or (has_time and not (is_plain_time(step["timestamp"]) or is_sound_time(step["timestamp"])))
+        or (has_parts and not all(map(is_part, step["message"])))
+        or (has_metrics and not _are_sound_metrics(step["metrics"]))
+    ):
+        return False
+    calls = step["tool_calls"] if has_calls else ()
+    for call in calls:
+        if (
+            type(call) is not dict
+            or not (_CALLS.known.get((*call, *map(type, call.values()))) or _CALLS.learn(call))
+            or not call["tool_call_id"]
+            or not call["function_name"]
+        ):
+            return False
+    if not has_observation:
+        return True
+    observation = step["observation"]
+    return len(observation) == 1 and _are_sound_results(observation.get("results"), calls)
+
+
+_OTHERS = frozenset({"system", "user"})
+
+
+def _are_sound_metrics(metrics: Members) -> bool:
+    signature = (*metrics, *map(type, metrics.values()))
+    known = _METRICS.known.get(signature) or _METRICS.learn(metrics)
+    if known is None:
+        return False
+    integers, arrays = known
+    for key in integers:
+        if not LEAST <= metrics[key] <= GREATEST:
+            return False
+    return not arrays or all(element_types(metrics[key]) <= NUMBER_LISTS[key][0] for key in arrays)
+
+
+def _are_sound_results(results: Json, calls: Sequence[Members]) -> bool:
+    if type(results) is not list:
+        return False
+    for result in results:
+        if type(result) is not dict:
+            return False
+        signature = (*result, *map(type, result.values()))
+        known = _RESULTS.known.get(signature) or _RESULTS.learn(result)
+        if known is None:
+            return False
+        has_call_id, has_parts, has_references = known
+        if (
+            (has_call_id and not _names_one_of(result["source_call_id"], calls))
+            or (has_parts and not all(map(is_part, result["content"])))
+            or (has_references and any(references(result, "")))
+        ):
             return False
     return True
 
 
-def has_unique_call_ids(steps: Steps) -> bool:
+def _names_one_of(call_id: str, calls: Sequence[Members]) -> bool:
+    for call in calls:  # noqa: SIM110  # half as fast with `any`: most steps have one call
+        if call["tool_call_id"] == call_id:
+            return True
+    return False
+
+
+# Across steps
+
+
+def has_unique_call_ids(steps: Sequence[Members]) -> bool:
     """Tell whether all calls of a trajectory have ids, and all of them different ones."""
     try:
         ids = list(map(_call_id, chain.from_iterable(_calls(steps))))
     except KeyError:
         return False
-    return set(map(type, ids)) <= {str} and len(set(ids)) == len(ids) and "" not in ids
+    return len(set(ids)) == len(ids) and "" not in ids and set(map(type, ids)) <= {str}
 
 
-def embedded_references(steps: Steps, at: str) -> Iterator[tuple[str, str]]:
+_call_id = itemgetter("tool_call_id")
+
+
+def _calls(steps: Iterable[Members]) -> Iterator[Sequence[Members]]:
+    """Yield the calls of each step that has some."""
+    return (step["tool_calls"] for step in steps if step.get("tool_calls"))
+
+
+def embedded_references(steps: Sequence[Members], at: str) -> Iterator[tuple[str, str]]:
     """Yield pointer and id of each reference that names a trajectory and no file."""
     for index, step in enumerate(steps):
-        observation = step.get("observation")
+        observation: Json = step.get("observation")
         for place, result in enumerate(observation.get("results", ()) if observation else ()):
             if type(result) is dict and "subagent_trajectory_ref" in result:
                 here = f"{at}/{index}/observation/results/{place}/subagent_trajectory_ref"
@@ -171,5 +237,5 @@ def embedded_references(steps: Steps, at: str) -> Iterator[tuple[str, str]]:
                         yield f"{here}/{number}", reference["trajectory_id"]
 
 
-def _is_embedded(reference: Mapping[str, Json]) -> bool:
+def _is_embedded(reference: Members) -> bool:
     return type(reference.get("trajectory_id")) is str and reference.get("trajectory_path") is None

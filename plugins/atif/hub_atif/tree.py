@@ -28,6 +28,8 @@ class Node(NamedTuple):
     trajectory: Trajectory
     agent: Agent
     steps: Sequence[Step]
+    has_unique_call_ids: bool
+    """Whether every call has an id that no other one of the node has."""
 
 
 class Identity(NamedTuple):

@@ -112,7 +112,7 @@ def steps(draw: st.DrawFn, step_id: int) -> dict[str, Json]:
             step |= draw(members(reasoning_content=TEXTS, metrics=METRICS))
     if draw(st.booleans()):
         ids = [call["tool_call_id"] for call in step.get("tool_calls", ())]
-        named = {"source_call_id": st.sampled_from(ids)} if ids else {}
+        named: dict[str, Any] = {"source_call_id": st.sampled_from(ids)} if ids else {}
         results = members(
             content=CONTENTS, extra=EXTRAS, subagent_trajectory_ref=REFERENCES, **named
         )

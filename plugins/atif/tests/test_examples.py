@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -125,7 +125,7 @@ class TestSmallest:
 
 
 class TestTree:
-    SOURCE: Json = {
+    SOURCE: ClassVar[Json] = {
         **V,
         "session_id": "s",
         "trajectory_id": "root",
@@ -366,7 +366,7 @@ class TestKept:
 
 
 class TestEnvelope:
-    HELD: Json = {"actf": {"source_document_id": "x", "fields": {"/q": 7}}}
+    HELD: ClassVar[Json] = {"actf": {"source_document_id": "x", "fields": {"/q": 7}}}
 
     @staticmethod
     def envelope(sources: Json, carrier: str = "") -> Json:
@@ -422,7 +422,7 @@ class TestOpaque:
         made = {"tool_call_id": "c", "function_name": "f", "arguments": arguments}
         source = trajectory(agent(tool_calls=[made]))
 
-        (found,) = read_one(source).turns[0].tool_calls or ()
+        (found,) = list(read_one(source).turns[0].tool_calls or ())
         assert arguments == found.arguments
         assert source == back(source)
         written = back(source, **CONFORM)
@@ -504,7 +504,7 @@ class TestForeign:
                 ]
             },
         }
-        (found,) = from_wire(
+        (found, *_) = from_wire(
             {
                 "schema_version": "storyline/v1",
                 "session": "s",
@@ -751,7 +751,7 @@ class TestReport:
 class TestResiduals:
     """Those of the examples on residuals that are about ATIF."""
 
-    SOURCE: Json = {
+    SOURCE: ClassVar[Json] = {
         **V,
         "trajectory_id": "T",
         "agent": {"name": "a", "version": "1", "va": True},

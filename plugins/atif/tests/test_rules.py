@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hub_atif import plugin
@@ -496,8 +496,8 @@ class TestSteps:
 
 
 class TestContent:
-    IMAGE: Json = {"media_type": "image/png", "path": "p"}
-    AUDIO: Json = {"media_type": "audio/wav", "path": "p", "duration_sec": 1}
+    IMAGE: ClassVar[Json] = {"media_type": "image/png", "path": "p"}
+    AUDIO: ClassVar[Json] = {"media_type": "audio/wav", "path": "p", "duration_sec": 1}
 
     @pytest.mark.parametrize(
         "part",
