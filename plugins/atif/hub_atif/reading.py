@@ -65,8 +65,6 @@ def _by_node(residuals: Mapping[str, Json]) -> dict[str, Fields]:
     found: dict[str, Fields] = {}
     for place, value in residuals.items():
         node = _NODE(place)[0]  # type: ignore[index]  # matches any text
-        if node == place:
-            node = node[: node.rindex(f"/{CHILDREN}/")]
         found.setdefault(node, {})[place] = value
     return found
 
