@@ -268,6 +268,7 @@ def function_name(call: Mapping[str, Json], at: str) -> Iterator[Problem]:
 
 def results(found: Sequence[Json], ids: Sequence[str], at: str) -> Iterator[Problem]:
     """Results are objects as Harbor knows them, and name calls of their step, which has *ids*."""
+    known, expected = set(ids), _one_of(ids)
     for index, result in enumerate(found):
         place = f"{at}/{index}"
         if type(result) is not dict:
@@ -277,8 +278,8 @@ def results(found: Sequence[Json], ids: Sequence[str], at: str) -> Iterator[Prob
         yield from content_parts(result.get("content"), f"{place}/content")
         yield from references(result, f"{place}/subagent_trajectory_ref")
         call_id = result.get("source_call_id")
-        if type(call_id) is str and call_id not in ids:
-            yield RESULT_CALL.at(f"{place}/source_call_id", call_id, expected=_one_of(ids))
+        if type(call_id) is str and call_id not in known:
+            yield RESULT_CALL.at(f"{place}/source_call_id", call_id, expected=expected)
 
 
 def _one_of(ids: Sequence[str]) -> str:

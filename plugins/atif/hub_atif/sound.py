@@ -180,6 +180,7 @@ def _are_sound_metrics(metrics: Members) -> bool:
 def _are_sound_results(results: Json, calls: Sequence[Members]) -> bool:
     if type(results) is not list:
         return False
+    are_few = len(calls) <= FEW
     for result in results:
         if type(result) is not dict:
             return False
@@ -189,12 +190,12 @@ def _are_sound_results(results: Json, calls: Sequence[Members]) -> bool:
             return False
         has_call_id, has_parts, has_references = known
         if (
-            (has_call_id and not _names_one_of(result["source_call_id"], calls))
+            (has_call_id and are_few and not _names_one_of(result["source_call_id"], calls))
             or (has_parts and not all(map(is_part, result["content"])))
             or (has_references and any(references(result, "")))
         ):
             return False
-    return True
+    return are_few or _name_some_of(results, calls)
 
 
 def _names_one_of(call_id: str, calls: Sequence[Members]) -> bool:
@@ -202,6 +203,18 @@ def _names_one_of(call_id: str, calls: Sequence[Members]) -> bool:
         if call["tool_call_id"] == call_id:
             return True
     return False
+
+
+def _name_some_of(results: Sequence[Members], calls: Sequence[Members]) -> bool:
+    """Tell whether all *results* of a step with many calls name one of these, or none."""
+    ids = {call["tool_call_id"] for call in calls}
+    return ids.issuperset(
+        result["source_call_id"] for result in results if result.get("source_call_id") is not None
+    )
+
+
+FEW = 8
+"""Up to so many calls it is quicker to look at each than to make a set of their ids."""
 
 
 # Across steps

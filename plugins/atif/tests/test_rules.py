@@ -648,6 +648,16 @@ class TestCalls:
         listed = ", ".join(f'"{one}"' for one in ids[:8])
         assert f'expected one of {listed}, …, found "x"' == only(source).message
 
+    @pytest.mark.parametrize("number", [1, 8, 9, 2000])
+    def test_all_answered(self, number: int) -> None:
+        """However many calls a step has, their results name them."""
+        ids = [f"c{index}" for index in range(number)]
+        answers = [{"source_call_id": one} for one in reversed(ids)]
+        assert [] == problems(trajectory(agent(*ids, **results(*answers, {"content": "x"}))))
+        lost = agent(*ids, **results(*answers, {"source_call_id": "gone"}))
+        at = f"/steps/0/observation/results/{number}/source_call_id"
+        assert [("error", "result-call", at)] == problems(trajectory(lost))
+
     def test_reference_target(self) -> None:
         """A reference without a path names a trajectory of the tree."""
         found = [
