@@ -16,6 +16,7 @@ from hub import (
     Agent,
     CallIndex,
     Document,
+    ExactNumber,
     Json,
     Origin,
     Parent,
@@ -165,6 +166,8 @@ def _promote_times(turn: Turn, metrics: Mapping[str, Json]) -> None:
 
 def whole_number(value: Json) -> int | None:
     """Return a number truncated toward zero, and to 64 bits; None if *value* is none."""
+    if type(value) is ExactNumber:  # too large for a float, so for 64 bits as well
+        return INTEGERS[0] if value.text.startswith("-") else INTEGERS[-1]
     if type(value) is not int and type(value) is not float:
         return None
     return max(INTEGERS[0], min(int(value), INTEGERS[-1]))

@@ -307,6 +307,11 @@ class TestKept:
                 {"latency_ms": -1, "ttft_ms": 9223372036854775807},
             ),
             ({"elapsed_ms": 8, "duration_ms": 2}, {"latency_ms": 8}),
+            (
+                {"latency_ms": hub.ExactNumber("1e400"), "ttft_ms": hub.ExactNumber("-1e400")},
+                {"latency_ms": 9223372036854775807, "ttft_ms": -9223372036854775808},
+            ),
+            ({"latency_ms": True, "ttft_ms": 2**70}, {"ttft_ms": 9223372036854775807}),
         ],
     )
     def test_8(self, metrics: Json, promoted: Json) -> None:

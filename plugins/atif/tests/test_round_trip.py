@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import hub
@@ -17,6 +17,16 @@ from .owner import ATIF, HARBOR, assert_accepted, each_opinion, objection
 from .strategies import trajectories, with_faults, with_unknown_keys
 
 Json = Any
+
+patient = settings(
+    deadline=None,
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.data_too_large,
+        HealthCheck.filter_too_much,
+    ],
+)
+"""Documents are large, and some of those with faults cannot be read at all."""
 
 TYPED = {
     "trajectory": (
@@ -88,7 +98,7 @@ def _sorted(value: Json) -> Json:
 
 
 class TestSameFormat:
-    @settings(deadline=None)
+    @patient
     @given(trajectories())
     def test_sound(self, source: Json) -> None:
         """A sound document of any version comes back, to the letter, and nothing is carried."""
@@ -108,7 +118,7 @@ class TestSameFormat:
             return
         assert_accepted(written)
 
-    @settings(deadline=None)
+    @patient
     @given(trajectories().flatmap(with_unknown_keys))
     def test_unknown_keys(self, source: Json) -> None:
         """With unknown keys everywhere, and any values under them, it comes back as well."""
@@ -120,7 +130,7 @@ class TestSameFormat:
         assert spelled(normal(source)) == spelled(written)
         assert {} == options.unplaced_residuals
 
-    @settings(deadline=None)
+    @patient
     @given(trajectories().flatmap(with_faults))
     def test_faults(self, source: Json) -> None:
         """Whatever is wrong with a document that can be read, it comes back as wrong as it was."""
@@ -136,7 +146,7 @@ class TestSameFormat:
 
 
 class TestConformed:
-    @settings(deadline=None)
+    @patient
     @given(trajectories().flatmap(with_faults))
     def test_faults(self, source: Json) -> None:
         """With `conform=yes` every document becomes one that is accepted, the same one each time."""
@@ -151,7 +161,7 @@ class TestConformed:
         assert_accepted(written)
         assert spelled(written) == spelled(write(*read(source), options=options)[0])
 
-    @settings(deadline=None)
+    @patient
     @given(trajectories())
     def test_sound(self, source: Json) -> None:
         """A sound document loses nothing by it but what is set aside, and its version."""
@@ -161,7 +171,7 @@ class TestConformed:
 
 
 class TestAnyOrigin:
-    @settings(deadline=None)
+    @patient
     @given(st.lists(any_storylines(), min_size=1, max_size=3), st.data())
     def test_accepted(self, found: list[Storyline], data: st.DataObject) -> None:
         """Any Storylines become documents that are accepted, and read again as as many."""
@@ -179,7 +189,7 @@ class TestAnyOrigin:
             assert_accepted(one)
         assert len(found) == sum(len(read(one)) for one in written)
 
-    @settings(deadline=None, max_examples=30)
+    @patient
     @given(any_storylines(exact=True))
     def test_exact_values(self, found: Storyline) -> None:
         """Numbers that no reader holds go where anything goes."""
@@ -195,7 +205,7 @@ class TestOpinions:
         """A document without an error is accepted, and one with an error is not."""
         model = opinion()
 
-        @settings(deadline=None)
+        @patient
         @given(trajectories().flatmap(lambda one: with_faults(one, 1)))
         def check(source: Json) -> None:
             refused = objection(model, source) is not None
