@@ -189,6 +189,17 @@ def with_unknown_keys(draw: st.DrawFn, document: Json) -> Json:
     return changed
 
 
+TELLING: list[Json] = [
+    *("", "1", "x", "c1", "x#2", "call-1-0", "user", "agent", "environment", "unknown"),
+    *("ATIF-v1.7", "ATIF-v1.9", "image/png", "audio/wav", "text", "image", "audio"),
+    *("2026-06-05T03:11:01Z", "2026-06-05T03:11:60Z", "2026-06-05t03:11:01z", "2026-06-05"),
+    *(None, True, False, -1, 0, 1, 2, 1.0, -0.5, 2**63, [], {}, [None], ["x"], [{}], [1.5]),
+    *({"results": []}, {"results": ["x"]}, [{"type": "text", "text": "x"}], [{"type": "image"}]),
+    *([{"trajectory_id": "a"}], [{"session_id": "a"}], {"latency_ms": 12.9, "ttft_ms": 2}),
+]
+"""Values that mean something in one place or another."""
+
+
 @st.composite
 def with_faults(draw: st.DrawFn, document: Json, most: int = 4) -> Json:
     """Return *document* with other values in any of its objects, keys that are gone, and new ones."""
@@ -201,5 +212,8 @@ def with_faults(draw: st.DrawFn, document: Json, most: int = 4) -> Json:
         if kind == "remove":
             del holder[key]
         else:
-            holder[key if kind == "replace" else draw(UNKNOWN)] = draw(json_values(3))
+            value = draw(
+                st.one_of(st.sampled_from(TELLING), st.sampled_from(TELLING), json_values(3))
+            )
+            holder[key if kind == "replace" else draw(UNKNOWN)] = copy.deepcopy(value)
     return changed
