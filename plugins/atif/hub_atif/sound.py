@@ -16,6 +16,7 @@ from hub import INTEGERS, Json, Shape
 from hub_atif.model import (
     AGENT_ONLY,
     CALL,
+    LLM_ONLY,
     METRICS,
     NUMBER_LISTS,
     RESULT,
@@ -64,6 +65,8 @@ class _StepQuestions(NamedTuple):
 
     is_agents: bool
     """Something that only an agent step may have."""
+    is_llms: bool
+    """Something that only a step with a model call may have."""
     has_count: bool
     has_time: bool
     has_parts: bool
@@ -77,6 +80,7 @@ class _StepKind(_Kind[_StepQuestions]):
     def questions(self, value: Members) -> _StepQuestions:
         return _StepQuestions(
             is_agents=any(value.get(key) is not None for key in AGENT_ONLY),
+            is_llms=any(value.get(key) is not None for key in LLM_ONLY),
             has_count=value.get("llm_call_count") is not None,
             has_time=value.get("timestamp") is not None,
             has_parts=type(value["message"]) is list,
@@ -137,11 +141,14 @@ def is_sound(step: Members, position: int) -> bool:
     known = _STEPS.known.get((*step, *map(type, step.values()))) or _STEPS.learn(step)
     if known is None or step["step_id"] != position:
         return False
-    is_agents, has_count, has_time, has_parts, has_calls, has_observation, has_metrics = known
+    is_agents, is_llms, has_count, has_time, has_parts, has_calls, has_observation, has_metrics = (
+        known
+    )
     source = step["source"]
     if (
         (source != "agent" and (is_agents or source not in _OTHERS))
-        or (has_count and not 0 < step["llm_call_count"] <= GREATEST)
+        # 0 only where nothing says that a model was asked
+        or (has_count and not is_llms <= step["llm_call_count"] <= GREATEST)
         or (has_time and not (is_plain_time(step["timestamp"]) or is_sound_time(step["timestamp"])))
         or (has_parts and not all(map(is_part, step["message"])))
         or (has_metrics and not _are_sound_metrics(step["metrics"]))
