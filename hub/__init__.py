@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from hub.json import ExactNumber as ExactNumber
     from hub.json import canonical as canonical
     from hub.json import compact as compact
+    from hub.json import fingerprint as fingerprint
     from hub.json import value_of_text as value_of_text
     from hub.reading import Document as Document
     from hub.reading import Record as Record
@@ -144,7 +145,13 @@ _HOMES = {
         "show",
     ),
     "hub.hookspecs": ("Detection", "FormatInfo", "Option", "Sample", "hookimpl"),
-    "hub.json": ("ExactNumber", "canonical", "compact", "value_of_text"),
+    "hub.json": (
+        "ExactNumber",
+        "canonical",
+        "compact",
+        "fingerprint",
+        "value_of_text",
+    ),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (
         "PLACEHOLDER",

@@ -139,6 +139,11 @@ def _call_ids(turn: Turn) -> tuple[str, ...]:
 # Equality, field by field and by identity first: what a plugin passes on costs nothing.
 
 
+def are_same(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
+    """Tell whether two lists of turns are equal."""
+    return len(first) == len(second) and all(map(is_same, first, second))
+
+
 def is_same(one: Turn, other: Turn) -> bool:
     """Tell whether two turns are equal, `1` and `1.0` apart."""
     return (
@@ -148,10 +153,15 @@ def is_same(one: Turn, other: Turn) -> bool:
         and one.kind == other.kind
         and (one.timestamp is other.timestamp or equal(one.timestamp, other.timestamp))
         and one.reasoning_content == other.reasoning_content
-        and equal(one.reasoning_effort, other.reasoning_effort)
-        and _are_same_calls(one.tool_calls, other.tool_calls)
-        and equal(one.observation, other.observation)
-        and equal(one.metrics, other.metrics)
+        and (
+            one.reasoning_effort is other.reasoning_effort
+            or equal(one.reasoning_effort, other.reasoning_effort)
+        )
+        and (
+            one.tool_calls is other.tool_calls or _are_same_calls(one.tool_calls, other.tool_calls)
+        )
+        and (one.observation is other.observation or equal(one.observation, other.observation))
+        and (one.metrics is other.metrics or equal(one.metrics, other.metrics))
         and one.model_name == other.model_name
         and one.llm_call_count == other.llm_call_count
         and one.is_copied_context == other.is_copied_context

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from hub.errors import InvalidDocument, Json, Problem, UsageError, invalid
+from hub.errors import MISSING, InvalidDocument, Json, Problem, UsageError, invalid
 from hub.registry import Format, Formats
 from hub.source import Source
 
@@ -289,6 +289,8 @@ class _Run:
         self.documents = self.storylines = self.skipped = 0
         self.problems: list[Problem] = []
         self.outputs: list[str] = []
+        self._read_last: Json = MISSING
+        """The document of the reading that was yielded last, if it is of the format that is written."""
         self._report = report
 
     def result(self) -> Conversion:
@@ -324,6 +326,8 @@ class _Run:
             for problem in reading.problems:
                 self.tell(problem)
             self.storylines += len(reading.storylines)
+            if self.reader.id == self.writer.id:
+                self._read_last = reading.source
             yield reading
             if kept is not None:
                 kept[:] = [reading]
@@ -362,6 +366,7 @@ class _Run:
         options.container = sink.container
         with sink:
             for batch in batches:
+                options.source = self._read_last
                 written = write_documents(
                     self.writer, batch, options, extract_images=extract_images
                 )

@@ -12,11 +12,11 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from hub.envelope import take
-from hub.errors import Json, PluginError, Problem, UsageError
+from hub.errors import MISSING, Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
 from hub.reading import Document, Record
 from hub.registry import Format
-from hub.residuals import CARRIER, UNPLACED
+from hub.residuals import CARRIER, UNPLACED, equal
 from hub.source import Source
 from hub.storyline.model import Storyline
 from hub.writing import WriteOptions
@@ -37,6 +37,13 @@ class Reading(NamedTuple):
     problems: list[Problem]
     document: Document[Any] | None = None
     """What it was read of."""
+
+    @property
+    def source(self) -> Json:
+        """The JSON that was read, where nothing else had a part in it: no envelope, zone or option; else `MISSING`."""
+        record = Record(MISSING) if self.document is None else self.document.record
+        is_alone = not (record.envelopes or record.zone or record.options)
+        return record.value if is_alone else MISSING
 
     @property
     def is_fatal(self) -> bool:
@@ -208,7 +215,9 @@ def write_documents(
     if extract_images:
         files = [tuple(format.attachments(document, options)) for document in documents]
     homeless = list(storylines)
-    if options.carry and format.info.envelope:
+    if options.carry and format.info.envelope and _is_as_read(documents, options):
+        homeless = []
+    elif options.carry and format.info.envelope:
         from hub.sealing import seal
         from hub.storyline.images import with_paths
 
@@ -227,6 +236,16 @@ def write_documents(
         )
     _report_residuals(storylines, {id(storyline) for storyline in homeless}, format, options)
     return list(map(Written, documents, files))
+
+
+def _is_as_read(documents: Sequence[Json | bytes], options: WriteOptions) -> bool:
+    """Tell whether a batch became the very document that it was read from: reading that again brings nothing new."""
+    return (
+        options.source is not MISSING
+        and len(documents) == 1
+        and not options.unplaced_residuals
+        and equal(documents[0], options.source)
+    )
 
 
 def _read_back(

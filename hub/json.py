@@ -333,6 +333,13 @@ def canonical(value: Json) -> bytes:
     return dumps(value, sort_keys=True)
 
 
+def fingerprint(value: Json) -> str:
+    """Return the BLAKE3 digest of the canonical JSON of *value*, 64 hex digits: equal for equal values."""
+    from blake3 import blake3
+
+    return blake3(canonical(value)).hexdigest()
+
+
 def refuse_non_finite(value: Json) -> None:
     """Check a *value* that was not read from JSON.
 

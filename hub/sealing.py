@@ -6,10 +6,10 @@ format alike. Source: carrier.md 3 to 5; residuals.md 7.3.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hub.alignment import align, is_same, match
+from hub.alignment import align, are_same, is_same, match
 from hub.carrier import (
     MATCH,
     MAX_ENTRIES,
@@ -23,7 +23,7 @@ from hub.carrier import (
     turn_key,
 )
 from hub.difference import Change
-from hub.envelope import RESERVED, Sources, envelope, make_room, nodes, put
+from hub.envelope import RESERVED, Room, Sources, envelope, make_room, nodes, put
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import FormatInfo
 from hub.json import canonical
@@ -60,22 +60,70 @@ def seal(  # noqa: PLR0913  # what was written, by which format, and how to read
     places = [dict(nodes(document, info.nodes)) for document in documents]
     if not any(places):
         return list(storylines)
-    rooms = [room for document in documents for room in make_room(document, info)]
-    plain = read_back(documents)
-    if len(plain) != len(storylines):
-        message = f"wrote {len(storylines)} Storylines, {len(plain)} are read back; this is a bug of the plugin"
-        raise InvalidDocument([MATCH.at("", message=message)])
+    rooms = {id(room.node): room for document in documents for room in make_room(document, info)}
+
+    def compared() -> Iterator[tuple[Storyline, dict[str, Any] | None, Sources]]:
+        """Yield each Storyline with its node and what that has to hold, as the documents read now."""
+        plain = read_back(documents)
+        if len(plain) != len(storylines):
+            message = f"wrote {len(storylines)} Storylines, {len(plain)} are read back; this is a bug of the plugin"
+            raise InvalidDocument([MATCH.at("", message=message)])
+        for first, second in match(storylines, [read for _, read in plain]).pairs:
+            intended, (document, read) = storylines[first], plain[second]
+            node = places[document].get(read.node)
+            sources = (
+                {}
+                if node is None
+                else _sources(intended, read, info, options, meant(intended, document))
+            )
+            yield intended, node, sources
+
+    found = list(compared())
+    lone = [
+        (node, sources)
+        for _, node, sources in found
+        if node is not None and id(node) in rooms and _is_empty_map(sources)
+    ]
+    if lone:
+        _keep_maps(lone, rooms, compared)
     homeless = []
-    for first, second in match(storylines, [read for _, read in plain]).pairs:
-        intended, (document, read) = storylines[first], plain[second]
-        node = places[document].get(read.node)
+    for intended, node, sources in found:
         if node is None:
             homeless.append(intended)
-        elif sources := _sources(intended, read, info, options, meant(intended, document)):
+        elif sources:
             _put(node, info, sources, intended)
-    for room in rooms:
+    for room in rooms.values():
         room.restore()
     return homeless
+
+
+def _is_empty_map(sources: Sources) -> bool:
+    """Tell whether *sources* carry one empty map and nothing else: maybe the one that was taken away."""
+    if sources.keys() != {SOURCE} or sources[SOURCE].fields.keys() != {ROOT}:
+        return False
+    (operation, *others) = sources[SOURCE].fields[ROOT]["patch"]
+    return not others and operation["op"] == "add" and operation["value"] == {}
+
+
+def _keep_maps(
+    lone: Sequence[tuple[dict[str, Any], Sources]],
+    rooms: Mapping[int, Room],
+    compared: Callable[[], Iterable[tuple[Storyline, dict[str, Any] | None, Sources]]],
+) -> None:
+    """Empty the sources of nodes that lack nothing once the empty map that was taken away is back.
+
+    An envelope that carries only the map which it stands in would be there for its own sake.
+    """
+    before = {id(node): dict(node) for node, _ in lone}
+    for node, _ in lone:
+        rooms[id(node)].restore()
+    lacking = {id(node) for _, node, sources in compared() if sources}
+    for node, sources in lone:
+        if id(node) not in lacking:
+            sources.clear()
+        else:
+            node.clear()
+            node.update(before[id(node)])
 
 
 def _put(node: dict[str, Any], info: FormatInfo, sources: Sources, storyline: Storyline) -> None:
@@ -136,7 +184,8 @@ def entries(
     sealing.root(intended)
     removed: list[int] = []
     added: list[int] = []
-    for before, after in align(plain.turns, intended.turns):
+    pairs = () if are_same(plain.turns, intended.turns) else align(plain.turns, intended.turns)
+    for before, after in pairs:
         if before is not None and after is not None and sealing.has_room:
             sealing.turn(before, intended.turns[after])
             continue

@@ -17,7 +17,7 @@ from hub.carrier import ROOT, digest, turn_key
 from hub.difference import IN_TABLE, Change, homes, long_strings
 from hub.errors import Json
 from hub.patch import PatchError
-from hub.storyline.model import Env, Prompt, Storyline, ToolCall
+from hub.storyline.model import Env, Prompt, Response, Storyline, ToolCall
 
 KEY = "/texts"
 """Key of the table among the entries of a node."""
@@ -103,7 +103,7 @@ def _find_in_turns(plain: Storyline, texts: Collection[str], to_wire: ToWire) ->
     return found
 
 
-_HOLDERS = (dict, list, ToolCall, Prompt, Env)
+_HOLDERS = (dict, list, ToolCall, Response, Prompt, Env)
 
 
 def _texts_in(values: Sequence[object], lengths: Collection[int]) -> set[str]:

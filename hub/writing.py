@@ -10,7 +10,7 @@ from typing import Literal
 
 from attrs import Factory, define
 
-from hub.errors import Json, Problem
+from hub.errors import MISSING, Json, Problem
 from hub.storyline.model import Storyline
 
 
@@ -30,6 +30,8 @@ class WriteOptions:
     container: Literal["object", "array", "lines", "dir"] | None = None
     """What the documents are put into, where the target says so. Where it does not, a writer may name what they are to
     be put into. In lines, a document that is an array is made of many records, a line each."""
+    source: Json = MISSING
+    """The document of the same format that the batch was read from, and nothing was changed since; else `MISSING`."""
 
     attached: int = 0
     """How many files were attached to documents of this output so far: the next document's numbers go on from there."""

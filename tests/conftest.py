@@ -25,6 +25,12 @@ def log() -> Format:
 
 
 @pytest.fixture(scope="session")
+def memo() -> Format:
+    """A format whose envelope stands in a map that it keeps."""
+    return Formats([]).add_file(str(TOYS / "memo.py"))
+
+
+@pytest.fixture(scope="session")
 def tasks() -> Format:
     """A format with attempts, one Storyline each, which captures residuals."""
     return Formats([]).add_file(str(TOYS / "tasks.py"))

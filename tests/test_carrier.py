@@ -1001,3 +1001,55 @@ class TestKeys:
             }
         )
         assert digest({"a": 1}) != digest({"a": 1.0})
+
+
+class TestMapOfTheEnvelope:
+    """The map that an envelope stands in goes with it when it is left empty: residuals.md 7.4."""
+
+    @staticmethod
+    def memo_storyline(**members: Json) -> Storyline:
+        return storyline(agent={"id": "memo"}, origin={"format": "memo"}, **members)
+
+    def test_nothing_else_to_carry(self, memo: Format) -> None:
+        """An empty map stays where it is: no envelope is written for its sake."""
+        one = self.memo_storyline(extra={})
+        (written,) = write(memo, one)
+        assert {"title": "s", "extra": {}} == written
+        assert [one] == reread(memo, written)
+
+    def test_more_to_carry(self, memo: Format) -> None:
+        """Beside other things it is carried."""
+        one = self.memo_storyline(extra={}, run="r")
+        (written,) = write(memo, one)
+        assert {"_storyline"} == written["extra"].keys()
+        assert [one] == reread(memo, written)
+
+    def test_foreign_residuals(self, memo: Format) -> None:
+        """So it is beside residuals of another format."""
+        one = self.memo_storyline(extra={})
+        add_residuals(one, "vendor", "d", {"/x": 1})
+        (written,) = write(memo, one)
+        assert {"_storyline"} == written["extra"].keys()
+        assert [one] == reread(memo, written)
+
+    def test_another_empty_map(self, memo: Format) -> None:
+        """Another empty map that the format lacks is carried as ever."""
+        one = self.memo_storyline(extra={}, meta={})
+        assert [one] == reread(memo, *write(memo, one))
+        other = self.memo_storyline(meta={})
+        (written,) = write(memo, other)
+        assert {"_storyline"} == written["extra"].keys()
+        assert [other] == reread(memo, written)
+
+    def test_many(self, memo: Format) -> None:
+        """Of several documents each has what it needs."""
+        batch = [
+            self.memo_storyline(extra={}),
+            self.memo_storyline(extra={}, meta={}),
+            self.memo_storyline(),
+        ]
+        documents = write(memo, *batch)
+        assert [{}, ["_storyline"], None] == [
+            list(one["extra"]) or {} if "extra" in one else None for one in documents
+        ]
+        assert batch == reread(memo, *documents)

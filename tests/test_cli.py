@@ -14,7 +14,7 @@ import pytest
 
 from hub import api
 from hub.cli.app import run
-from hub.registry import Formats
+from hub.registry import PACKAGES, Formats
 
 TOYS = Path(__file__).parent / "toys"
 
@@ -263,12 +263,15 @@ class TestConvert:
         assert 1 == status
         assert "[storyline.required]" in err
 
-    def test_unknown_format(self, hub: Hub, story: Path) -> None:
+    def test_unknown_format(self, hub: Hub, story: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """An unknown target names the nearest formats; one that is not installed the package that has it."""
         status, _, err = hub("convert", story, "--to", "storylin")
         assert 2 == status
         assert "did you mean storyline?" in err
-        assert "pip install storyline-hub-atif" in hub("convert", story, "--to", "atif").err
+        monkeypatch.setitem(PACKAGES, "elsewhere", "storyline-hub-elsewhere")
+        assert (
+            "pip install storyline-hub-elsewhere" in hub("convert", story, "--to", "elsewhere").err
+        )
 
     def test_unknown_option(self, hub: Hub, story: Path) -> None:
         """An option that neither side has, and one without a value, are misuse."""

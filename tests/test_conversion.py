@@ -19,13 +19,14 @@ from hub.conversion import (
     split_options,
     write_documents,
 )
-from hub.errors import InvalidDocument, Json, PluginError, Problem, UsageError
+from hub.errors import MISSING, InvalidDocument, Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
 from hub.reading import Record
 from hub.registry import Format, Formats
 from hub.residuals import add_residuals
 from hub.source import Source
 from hub.storyline.model import Agent, Origin, Parent, Storyline, Turn
+from hub.storyline.times import Zone
 from hub.writing import WriteOptions
 
 STEP = {"step_id": 1, "text": "a"}
@@ -393,3 +394,43 @@ class TestOptions:
         """A value that the option does not take is misuse."""
         with pytest.raises(UsageError, match="takes red or blue, not 'green'"):
             check_options(with_info(log, options=(self.COLOUR,)), {"colour": "green"}, "write")
+
+
+class TestAsRead:
+    """A document that comes out as it went in is not read again: nothing of it can be missing."""
+
+    def test_source(self, tasks: Format) -> None:
+        """A reading knows its document, unless something else had a part in it."""
+        (plain,) = read_documents(tasks, Source.of(task(STEP)))
+        assert task(STEP) == plain.source
+        (zoned,) = read_documents(tasks, Source.of(task(STEP), zone=Zone("Z")))
+        assert MISSING is zoned.source
+
+    def test_not_read_again(self, log: Format) -> None:
+        """An equal document is written without a look at it."""
+        document = {"title": "s", "entries": []}
+        (reading,) = read_documents(log, Source.of(document))
+        (written,) = write_documents(
+            unreadable(log), reading.storylines, WriteOptions(source=document)
+        )
+        assert document == written.document
+
+    @pytest.mark.parametrize(
+        "source", [MISSING, {"title": "s"}, {"title": "s", "entries": [], "x": None}]
+    )
+    def test_read_again(self, log: Format, source: Json) -> None:
+        """Any other is read again."""
+        (reading,) = read_documents(log, Source.of({"title": "s", "entries": []}))
+        with pytest.raises(AssertionError):
+            write_documents(unreadable(log), reading.storylines, WriteOptions(source=source))
+
+
+def unreadable(format: Format) -> Format:
+    """Return *format*, which fails when it is asked to read."""
+
+    def parse(_: Source) -> Iterator[Any]:
+        raise AssertionError
+
+    changed = copy.copy(format)
+    changed.parse = parse  # type: ignore[method-assign,assignment]
+    return changed

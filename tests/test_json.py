@@ -25,6 +25,7 @@ from hub.json import (
     compact,
     dumps,
     duplicate_keys,
+    fingerprint,
     loads,
     loads_padded,
     pad,
@@ -669,3 +670,11 @@ class TestValueOfText:
     def test_none(self, text: str) -> None:
         """Any other string, and one that is nested too deep, spells none."""
         assert value_of_text(text) is MISSING
+
+
+class TestFingerprint:
+    def test_equal_values(self) -> None:
+        """The order of keys means nothing; the type of a number does."""
+        assert fingerprint({"a": 1, "b": [None]}) == fingerprint({"b": [None], "a": 1})
+        assert fingerprint(1) != fingerprint(1.0)
+        assert 64 == len(fingerprint({}))

@@ -14,6 +14,7 @@ from hub import Json, Source, Storyline, WriteOptions
 from hub.carrier import digest
 from hub.conversion import read_documents, write_documents
 from hub.registry import Format
+from hub.sealing import entries
 from hub.testing import from_wire, to_wire
 
 SYSTEM = "You are a careful agent. " * 6
@@ -111,6 +112,41 @@ class TestWriting:
         assert [{"from": "/turns/200/msg", "digest": digest(ANSWER)}] == fields(
             write(log, intended)
         )["/texts"]
+
+    @pytest.mark.parametrize(
+        ("turn", "place"),
+        [
+            ({"kind": ANSWER}, "/kind"),
+            ({"reason": ANSWER}, "/reason"),
+            ({"model": ANSWER}, "/model"),
+            ({"effort": [ANSWER]}, "/effort/0"),
+            ({"extra": {"a/b": {"c": ANSWER}}}, "/extra/a~1b/c"),
+            ({"metrics": {"x": ANSWER}}, "/metrics/x"),
+            ({"observation": {"results": [{"content": ANSWER}]}}, "/observation/results/0/content"),
+            ({"env": {"state": {"x": ANSWER}}}, "/env/state/x"),
+            ({"env": {"name": ANSWER}}, "/env/name"),
+            ({"prompt": {"user": ANSWER}}, "/prompt/user"),
+            ({"tool_calls": [{"tcid": ANSWER, "fn": "f", "args": {}}]}, "/tool_calls/0/tcid"),
+            (
+                {"tool_calls": [{"tcid": "c", "fn": "f", "args": {"x": ANSWER}}]},
+                "/tool_calls/0/args/x",
+            ),
+            (
+                {
+                    "tool_calls": [
+                        {"tcid": "c", "fn": "f", "args": {}, "response": {"status": ANSWER}}
+                    ]
+                },
+                "/tool_calls/0/response/status",
+            ),
+        ],
+    )
+    def test_anywhere_in_a_turn(self, turn: Json, place: str) -> None:
+        """A text is found in every member of a turn."""
+        plain = storyline(("agent", "hi", turn))
+        carried = entries(plain, storyline(("agent", "hi", turn), notes=ANSWER))
+
+        assert [{"from": f"/turns/0{place}", "digest": digest(ANSWER)}] == carried["/texts"]
 
     @given(st.lists(st.sampled_from([SYSTEM, ANSWER, OTHER, "short"]), min_size=8, max_size=8))
     def test_comes_back(self, log: Format, texts: list[str]) -> None:

@@ -8,6 +8,8 @@ Source: conversion-matrix.md 4 and 5; carrier.md; residuals.md 7.
 from __future__ import annotations
 
 import copy
+import importlib
+import json
 import os
 from collections import Counter
 from collections.abc import Iterator
@@ -258,6 +260,7 @@ class TestOutput:
             output = converted(file, *stages)
             assert output == converted(file, *stages)
             assert [] == errors(format, output)
+            assert [] == objections(format, output)
             for document in map(loads, output.split(b"\n")):
                 _check_envelopes(format, document)
 
@@ -272,6 +275,7 @@ class TestOutput:
             output = converted(file, OWN, format, carry=False)
             assert b'"_storyline"' not in output
             assert [] == errors(format, output)
+            assert [] == objections(format, output)
 
         check()
 
@@ -280,6 +284,45 @@ def errors(format: str, file: bytes) -> list[Problem]:
     """Return what the format finds wrong with *file*."""
     found = hub.validate(Source(file), format=format).problems
     return [problem for problem in found if problem.severity in ("error", "fatal")]
+
+
+OWNERS = {"atif": ("harbor.models.trajectories", "atif")}
+"""Modules with models of a format, its owner's first; those that are installed are asked."""
+
+
+@cache
+def _models(format: str) -> list[Any]:
+    found = []
+    for name in OWNERS.get(format, ()):
+        try:
+            found.append(importlib.import_module(name).Trajectory)
+        except ImportError:
+            assert "HUB_REQUIRE_OWNERS" not in os.environ, f"{name} is not installed"
+    return found
+
+
+def objections(format: str, file: bytes) -> list[str]:
+    """Return what the models of *format* have against the documents of *file*, which did not come from that format."""
+    found = []
+    for model in _models(format):
+        for line in file.split(b"\n"):
+            try:
+                model.model_validate(json.loads(line))
+            except ValueError as error:
+                found.append(str(error))
+    return found
+
+
+class TestOwners:
+    @pytest.mark.parametrize("format", sorted(OWNERS.keys() & set(RELAYS)))
+    @pytest.mark.parametrize("sample", SAMPLES, ids=str)
+    def test_samples(self, sample: Sample, format: str) -> None:
+        """What a real file of another format becomes is accepted by the owner's models, with an envelope or without."""
+        if sample.format == format:
+            return
+        for carry in (True, False):
+            file = converted(content(sample), sample.format, format, carry=carry)
+            assert [] == objections(format, file)
 
 
 def _check_envelopes(format: str, document: Json) -> None:
