@@ -6,14 +6,18 @@ Source: validation.md 2.4; detection.md 5.
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from hub.batch import journal as journals
+from hub.batch.archives import stem_of
 from hub.batch.outcome import Outcome
 from hub.batch.places import COMMON, Places
-from hub.batch.planning import Item, plan
-from hub.batch.pool import Events, done
+from hub.batch.planning import Item, Spool, plan
+from hub.batch.pool import Events, Work, done
 from hub.batch.work import Converting, Reading, Validating
 from hub.errors import UsageError
 from hub.source import Source
@@ -68,12 +72,15 @@ def convert_many(
         "fail_on": tuple(fail_on),
     }
     _check(named, folder)
-    items = plan(named, claims(format), _places(to, format, folders=split), without=folder)
+    places = _places(to, format, folders=split)
     run = _described({**how._asdict(), **writing})
     with journals.opened(folder, run, resume=resume, force=force) as journal:
         work = Converting(how, output=folder, temporary=journal.temporary, force=force, **writing)
+        spool = Spool(journal.temporary, max_size)
+        items = plan(named, claims(format), places, without=folder, spool=spool)
         for item, outcome in done(work, _to_do(items, journal), jobs=jobs, events=_Noted(journal)):
             journal.in_order(item)
+            _forget(item)
             yield outcome
         journal.finish()
 
@@ -94,9 +101,35 @@ def validate_many(
         format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
     )
     how.prepare()
-    items = plan([os.fspath(one) for one in inputs], claims(format), Places((), None))
-    for _, outcome in done(Validating(how), ((item, None) for item in items), jobs=jobs):
-        yield outcome
+    named = [os.fspath(one) for one in inputs]
+    yield from _looked_at(named, Validating(how), jobs, format, max_size)
+
+
+def _looked_at(
+    inputs: Sequence[str],
+    work: Work[Item, Outcome],
+    jobs: int,
+    format: str | None,
+    max_size: int | None,
+) -> Iterator[Outcome]:
+    """Yield what becomes of each of *inputs*, where nothing is written."""
+    with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
+        places = Places((), None)
+        items = plan(inputs, claims(format), places, spool=Spool(folder, max_size))
+        for item, outcome in done(work, ((item, None) for item in items), jobs=jobs):
+            _forget(item)
+            yield outcome
+
+
+def _forget(item: Item) -> None:
+    """Remove what was taken out of an archive for *item*."""
+    if item.container is None or item.error is not None:
+        return
+    if os.path.isdir(item.path):
+        shutil.rmtree(item.path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            os.unlink(item.path)
 
 
 def is_whole(folder: str, format: str | None) -> bool:
@@ -113,9 +146,14 @@ def is_whole(folder: str, format: str | None) -> bool:
     )
 
 
-def count(inputs: Sequence[str], format: str | None, *, without: str | None = None) -> int:
-    """Return how many inputs there are."""
-    return sum(1 for _ in plan(inputs, claims(format), Places((), None), without=without))
+def count(inputs: Sequence[str], format: str | None, *, without: str | None = None) -> int | None:
+    """Return how many inputs there are; None where that takes looking into archives."""
+    number = 0
+    for item in plan(inputs, claims(format), Places((), None), without=without):
+        if stem_of(item.path) is not None:
+            return None
+        number += 1
+    return number
 
 
 def claims(format: str | None) -> Callable[[Source], str | None]:

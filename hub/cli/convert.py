@@ -39,7 +39,7 @@ def convert(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files, directories, patterns such as 'runs/**/*.json'; - is standard input.",
+            help="Files, directories, archives, patterns such as 'runs/**/*.json'; - is standard input.",
         ),
     ],
     to: To,

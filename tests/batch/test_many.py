@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -242,6 +244,58 @@ class TestConvert:
         mixed("in")
         hub("convert", "in", "--to", "storyline", "-o", "out", "--jobs", "2")
         assert ["journal.jsonl"] == [path.name for path in Path("out", STATE).iterdir()]
+
+
+class TestArchives:
+    def archive(self, path: str) -> None:
+        """Write an archive of a mixed folder."""
+        mixed("files")
+        Path(path).parent.mkdir(exist_ok=True)
+        with tarfile.open(path, "w:gz") as archive:
+            archive.add("files", ".")
+        shutil.rmtree("files")
+
+    def test_alone(self, hub: Hub) -> None:
+        """The files of an archive are inputs, and stand as they do in it."""
+        self.archive("runs.tar.gz")
+        convert = (
+            "convert",
+            "runs.tar.gz",
+            "--to",
+            "storyline",
+            "-o",
+            "out",
+            "--summary",
+            "s.json",
+        )
+        status, _, err = hub(*convert)
+        assert 3 == status
+        assert "runs.tar.gz/torn.json: fatal: not JSON: " in err
+        assert ["a.json", "b/c.storyline.json", "rows.jsonl"] == list(tree("out"))
+        assert "done" == summary("s.json")["runs.tar.gz/a.json"]["outcome"]
+
+    def test_among_others(self, hub: Hub) -> None:
+        """Among other inputs an archive is a folder; a broken one costs itself only."""
+        self.archive("in/runs.tgz")
+        Path("in/broken.zip").write_bytes(b"words")
+        write("in/z.json", story("z"))
+        one = hub("validate", "in")
+        assert 3 == one.status
+        assert "hub: in/broken.zip: no zip archive, or a damaged one: " in one.err
+        assert one == hub("validate", "in", "--jobs", "2")
+        hub("convert", "in", "--to", "storyline", "-o", "out", "--jobs", "2")
+        names = ["runs/a.json", "runs/b/c.storyline.json", "runs/rows.jsonl", "z.json"]
+        assert names == list(tree("out"))
+        assert ["journal.jsonl"] == [path.name for path in Path("out", STATE).iterdir()]
+
+    def test_resumed(self, hub: Hub) -> None:
+        """An archive that has not changed is not done again."""
+        self.archive("runs.tar.gz")
+        convert = ("convert", "runs.tar.gz", "--to", "storyline", "-o", "out")
+        hub(*convert)
+        before = {path: Path("out", path).stat().st_mtime_ns for path in tree("out")}
+        hub(*convert, "--resume")
+        assert before == {path: Path("out", path).stat().st_mtime_ns for path in tree("out")}
 
 
 class TestWorkers:
