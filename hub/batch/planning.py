@@ -21,7 +21,7 @@ MAGIC = re.compile(r"[*?\[]")
 """What makes a name that is no file a pattern."""
 
 STATE = ".storyline-hub"
-"""The folder in an output folder in which a run keeps its journal; never an input."""
+"""The folder in an output folder in which a run keeps its journal; what begins with it is never an input."""
 
 Claims = Callable[[Source], str | None]
 """Returns the id of the format that claims a directory as a whole."""
@@ -224,7 +224,9 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
     with os.scandir(folder) as entries:
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if entry.name != STATE and (is_folder or entry.is_file(follow_symlinks=False)):
+            if not entry.name.startswith(STATE) and (
+                is_folder or entry.is_file(follow_symlinks=False)
+            ):
                 found.append((os.path.join(folder, entry.name), is_folder))
     return sorted(found)
 

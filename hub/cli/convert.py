@@ -112,6 +112,12 @@ def convert(
         bool,
         typer.Option("--split", help="Make a folder of each input, with a file for each document."),
     ] = False,
+    merge: Annotated[
+        Literal["lines"] | None,
+        typer.Option(
+            "--merge", help="Put the documents of all inputs into one file of JSON Lines."
+        ),
+    ] = None,
     summary: SummaryFile = None,
     plugin: Plugins = None,
     quiet: Annotated[
@@ -130,7 +136,7 @@ def convert(
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
-    if jobs is not None or resume or split or summary or are_many(inputs, from_):
+    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         settings = {
@@ -143,6 +149,7 @@ def convert(
             "fail_on": tuple(fail_on or ()),
             "resume": resume,
             "split": split,
+            "merge": merge,
             "jobs": processes(jobs),
             "strict": strict,
             "on_error": on_error,
