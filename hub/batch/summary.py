@@ -58,8 +58,6 @@ class Summary:
     """
 
     def __init__(self, path: str, counts: Counts, *, force: bool = False) -> None:
-        import os
-
         if os.path.lexists(path) and not force:
             raise UsageError(f"{path}: exists; --force replaces it")
         folder, name = os.path.split(path)
