@@ -311,7 +311,9 @@ class TestMutations:
         """A format that is not installed is told as such."""
         tmp_path.joinpath("empty").mkdir()
 
-        done = plugin._replace(site=tmp_path / "empty").test("tests/test_contract.py", "-k", "test_entry_point")
+        done = plugin._replace(site=tmp_path / "empty").test(
+            "tests/test_contract.py", "-k", "test_entry_point"
+        )
 
         assert 1 == done.returncode
         assert "install the distribution into this environment" in done.stdout
