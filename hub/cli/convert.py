@@ -1,7 +1,8 @@
 """`hub convert`: one input, or many, to another format."""
 
 import json
-import sys
+import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -28,7 +29,6 @@ from hub.errors import UsageError
 if TYPE_CHECKING:
     from hub.api import Conversion
     from hub.fidelity import Report
-    from hub.source import Source
 
 FAILURES = ("carried", "normalised", "dropped", "synthesised")
 """Classes of the fidelity report that `--fail-on` takes."""
@@ -161,18 +161,22 @@ def convert(
         raise typer.Exit(_convert_many(inputs, output, settings, summary=summary, quiet=quiet))
     api.kept = [] if app.exits_at_once else None
     file = inputs[0]
-    source = _kept(file) if report or fail_on else file
-    if report or fail_on:
+    twice = bool(report or fail_on)
+    data = _standard_input(max_size) if twice and file == "-" else None
+    if twice:
         measured = api.measure(
-            source,
+            file if data is None else data,
             to=to,
             format=from_,
             carry=not no_carry,
             assume_timezone=assume_timezone,
+            max_size=max_size,
             options=pairs(option),
         )
         if report:
-            _write_report(measured, report, report_format, force=force)
+            _write_report(
+                measured, report, report_format, force=force, inputs=[file], output=output
+            )
         counts = {str(kind): number for kind, number in measured.counts.items()}
         lossy = [kind for kind in fail_on or () if counts[kind]]
         if lossy:
@@ -183,7 +187,7 @@ def convert(
             )
             raise typer.Exit(1)
     result = api.convert(
-        source,
+        file if data is None else data,
         output,
         to=to,
         format=from_,
@@ -225,18 +229,23 @@ def _convert_many(
     )
 
 
-def _kept(file: str) -> "str | Source":
-    """Return what can be read twice of *file*: standard input is kept."""
-    if file != "-":
-        return file
-    from hub.source import Source
+def _standard_input(max_size: int | None) -> bytes:
+    """Return what is on standard input, to be read twice."""
+    from hub.source import MAX_SIZE, Source
 
-    return Source(sys.stdin.buffer.read())
+    return Source.open("-", max_size=MAX_SIZE if max_size is None else max_size).bytes()
 
 
 def _write_report(
-    report: "Report", path: str, format: Literal["text", "json"] | None, *, force: bool
+    report: "Report",
+    path: str,
+    format: Literal["text", "json"] | None,
+    *,
+    force: bool,
+    inputs: Sequence[str],
+    output: str,
 ) -> None:
+    """Write a *report* to *path*, which is neither one of the *inputs* nor the *output*."""
     from hub.sink import Sink
 
     as_json = format == "json" or (format is None and path.endswith(".json"))
@@ -244,7 +253,9 @@ def _write_report(
         text = json.dumps(report.to_json(), indent=2) if as_json else report.to_text().rstrip()
         say(text)
         return
-    with Sink.open(path, container="object", force=force) as sink:
+    if output != "-" and os.path.realpath(path) == os.path.realpath(output):
+        raise UsageError(f"{path}: the report would be written over by the output")
+    with Sink.open(path, container="object", force=force, inputs=inputs) as sink:
         sink.write(report.to_json() if as_json else report.to_text().encode())
 
 
