@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.batch import journal as journals
 from hub.batch.archives import stem_of
+from hub.batch.counting import Counting
 from hub.batch.outcome import Outcome
 from hub.batch.places import COMMON, Places
 from hub.batch.planning import STATE, Item, Spool, plan
@@ -194,6 +195,26 @@ def validate_many(
     how.prepare()
     named = [os.fspath(one) for one in inputs]
     yield from _looked_at(named, Validating(how), jobs, format, max_size)
+
+
+def count_many(
+    inputs: Sequence[str | os.PathLike[str]],
+    *,
+    format: str | None = None,
+    jobs: int = 1,
+    strict: bool = False,
+    assume_timezone: str | None = None,
+    max_size: int | None = None,
+    options: Mapping[str, str] | None = None,
+    plugins: Sequence[str] = (),
+) -> Iterator[Outcome]:
+    """Count what is in each of *inputs*: `measures` of an outcome has what was counted in each trajectory."""
+    how = Reading(
+        format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
+    )
+    how.prepare()
+    named = [os.fspath(one) for one in inputs]
+    yield from _looked_at(named, Counting(how), jobs, format, max_size)
 
 
 def _looked_at(
