@@ -197,6 +197,11 @@ def convert(
     say_problems([one for one in result.problems if one.severity != "info"], file)
     if not quiet:
         say(_summary(result))
+        if result.homeless:
+            say(
+                f"without an envelope: what {result.writer} cannot hold of"
+                f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
+            )
     if result.skipped:
         raise typer.Exit(3)
 
