@@ -43,7 +43,18 @@ PACKAGES = {
 
 REQUIRED_HOOKS = ("format_info", "detect", "parse", "to_storyline")
 
-Status = Literal["ok", "broken", "conflict", "disabled"]
+Status = Literal["ok", "failing", "broken", "conflict", "disabled"]
+"""`failing`: the plugin is used, but its `detect` raises, so that its format must be named."""
+
+PROBES: tuple[Json, ...] = (
+    {},
+    [],
+    None,
+    "text",
+    5,
+    dict.fromkeys(("schema_version", "format", "version", "type", "messages", "steps", "turns")),
+)
+"""Records that anybody may ask a plugin about, to see whether it answers."""
 
 
 class PluginState(NamedTuple):
@@ -94,6 +105,16 @@ class Format:
     def can_attach(self) -> bool:
         """Whether the plugin takes inline payloads out of a document into files beside it."""
         return self._implements("attachments")
+
+    def failure_to_detect(self) -> Exception | None:
+        """Return what the plugin raises when it is asked about anything; None: it answers."""
+        try:
+            for record in PROBES:
+                self.detect(Sample(None, "object", [record], complete=True, size=None))
+            self.detect(Sample(None, "directory", ["a.json"], complete=True, size=None))
+        except Exception as error:  # noqa: BLE001  # whatever it is
+            return error
+        return None
 
     def detect(self, sample: Sample) -> Detection | None:
         """Ask the plugin whether *sample* is its format; raises whatever the plugin raises."""
@@ -206,6 +227,19 @@ class Formats(Mapping[str, Format]):
         """Return how each declared plugin fares; loads all of them."""
         return sorted(plugin.state() for plugin in self._plugins)
 
+    def examined(self) -> list[PluginState]:
+        """Return how each declared plugin fares when it is asked about something; loads all of them."""
+        return [self._examined(state) for state in self.states()]
+
+    def _examined(self, state: PluginState) -> PluginState:
+        error = self[state.id].failure_to_detect() if state.status == "ok" else None
+        if error is None:
+            return state
+        reason = (
+            f"detect raises {_describe(error)}; the format is not detected, and has to be named"
+        )
+        return state._replace(status="failing", reason=reason)
+
     def refused(self) -> list[PluginState]:
         """Return the plugins that are broken or in conflict, as far as that is known; loads none."""
         refused = [one for one in self._plugins if one.status in ("broken", "conflict")]
@@ -213,7 +247,9 @@ class Formats(Mapping[str, Format]):
 
     def failure(self, id_: str) -> BaseException | None:
         """Return the error that made the plugin of *id_* unusable, for a full trace."""
-        self._usable(id_)
+        found = self._usable(id_)
+        if found is not None:
+            return found.failure_to_detect()
         return next((one.error for one in self._claimants(id_) if one.error is not None), None)
 
     def register(self, plugin: object) -> None:
