@@ -41,3 +41,5 @@ INPUT_RULES = (
     LINE_CUT,
     TRAILING,
 )
+
+REDACTED = Rule("redact.found", "info", "no secret and no personal data", "a mark in its place")

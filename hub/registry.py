@@ -10,13 +10,13 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pluggy
 
 from hub import hookspecs
-from hub.discovery import EntryPoint, entry_points, normalised
+from hub.discovery import EXTENSIONS, EntryPoint, entry_points, normalised
 from hub.errors import FormatError, HubError, Json, PluginError, Rule, UnknownFormat
 from hub.hookspecs import API_VERSION, PROJECT, Detection, FormatInfo, Sample
 
@@ -31,6 +31,9 @@ DISABLE = "HUB_DISABLE_PLUGINS"
 
 OWN = EntryPoint("storyline", "hub.storyline.plugin", "storyline-hub", "")
 """The hub's own format, a plugin like the others, but for its id, which no other can claim."""
+
+OWN_EXTENSION = EntryPoint("redact", "hub.redaction", "storyline-hub", "")
+"""The hub's own extension, of which no other can have the name."""
 
 PACKAGES = {
     "actf": "storyline-hub-actf",
@@ -262,6 +265,39 @@ class Formats(Mapping[str, Format]):
             _register(self._manager, plugin)
         except (FormatError, pluggy.PluginValidationError, TypeError) as error:
             raise FormatError(_describe(error)) from error
+
+    @contextmanager
+    def extended(self, names: Iterable[str]) -> Iterator[None]:
+        """Use extensions (group `storyline_hub.extensions`) for a while: their hook wrappers apply to every format.
+
+        Raises:
+            UnknownFormat: none is called so.
+            FormatError: it cannot be used; the text says why.
+        """
+        with ExitStack() as stack:
+            for name in dict.fromkeys(names):
+                stack.callback(self._manager.unregister, self._extension(name))
+            yield
+
+    def _extension(self, name: str) -> object:
+        """Register the extension *name*, and return it."""
+        points = [OWN_EXTENSION, *entry_points(EXTENSIONS)]
+        found = [one for one in dict.fromkeys(points) if one.id == name]
+        if len(found) != 1:
+            installed = ", ".join(sorted({one.id for one in points}))
+            claims = " and ".join(map(str, found))
+            what = f"{claims} claim" if found else "no extension is called"
+            raise UnknownFormat(f"{what} {name!r}; installed: {installed}")
+        try:
+            plugin = _resolved(found[0])
+            if hasattr(plugin, "format_info"):
+                raise FormatError("it is a format, and no extension")
+            _register(self._manager, plugin)
+        except (Exception, SystemExit) as error:
+            raise FormatError(
+                f"the extension {name!r} of {found[0]} cannot be used: {_describe(error)}"
+            ) from error
+        return plugin
 
     def add_file(self, path: str) -> Format:
         """Load the one-file plugin at *path* (`--plugin path.py`), once, and return its format.

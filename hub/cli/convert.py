@@ -93,6 +93,17 @@ def convert(
             help="Fail, and write nothing, if anything is carried, normalised, dropped or synthesised; repeatable.",
         ),
     ] = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Hide secrets and personal data, and count them; the same as --extension redact.",
+        ),
+    ] = False,
+    extension: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
+    ] = None,
     plugin: Plugins = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
@@ -110,6 +121,7 @@ def convert(
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
+    extensions = [*(extension or ()), *(["redact"] if redact else [])]
     source = _kept(file) if report or fail_on else file
     if report or fail_on:
         measured = api.measure(
@@ -119,6 +131,7 @@ def convert(
             carry=not no_carry,
             assume_timezone=assume_timezone,
             options=pairs(option),
+            extensions=extensions,
         )
         if report:
             _write_report(measured, report, report_format, force=force)
@@ -145,10 +158,13 @@ def convert(
         assume_timezone=assume_timezone,
         max_size=max_size,
         options=pairs(option),
+        extensions=extensions,
     )
     say_problems([one for one in result.problems if one.severity != "info"], file)
     if not quiet:
         say(_summary(result))
+        if redact:
+            say(_redactions(result))
     if result.skipped:
         raise typer.Exit(3)
 
@@ -184,6 +200,13 @@ def _summary(result: "Conversion") -> str:
         f"{result.reader} -> {result.writer}: {_count(result.storylines, 'trajectory', 'trajectories')}"
         f" in {_count(result.documents, 'document', 'documents')}{target}{more}{skipped}"
     )
+
+
+def _redactions(result: "Conversion") -> str:
+    from hub.fidelity import redactions
+
+    found = [f"{number} {kind}" for kind, number in redactions(result.problems).items()]
+    return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
 def _count(number: int, one: str, many: str) -> str:
