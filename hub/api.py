@@ -138,11 +138,13 @@ def convert(
     assume_timezone: str | None = None,
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
+    extensions: Sequence[str] = (),
     report: Report | None = None,
 ) -> Conversion:
     """Convert *input* to the format *to*, and write it to *output* (`-`: standard output; a sink of its own).
 
     *options* go to the side that declares them. With *on_error* `skip`, records that cannot be read are left out.
+    *extensions* are used for this conversion: `["redact"]` hides secrets and personal data.
 
     Raises:
         InvalidDocument: the input fell short; nothing is written then.
@@ -162,7 +164,7 @@ def convert(
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     run = _Run(reader, writer, source, report, strict=strict, skip=on_error == "skip")
     batches = conversion.batches(run.readings(), reader.info, writer.info)
-    with _second_opinion(source, format):
+    with formats.extended(extensions), _second_opinion(source, format):
         run.write(
             batches,
             output,
@@ -183,6 +185,7 @@ def measure(
     assume_timezone: str | None = None,
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
+    extensions: Sequence[str] = (),
 ) -> FidelityReport:
     """Return what a conversion of *input* to the format *to* keeps, measured by converting back; writes nothing.
 
@@ -194,7 +197,8 @@ def measure(
     source = opened(input, assume_timezone=assume_timezone, max_size=max_size)
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
-    return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
+    with formats.extended(extensions):
+        return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
 
 
 def compare(

@@ -113,6 +113,17 @@ def convert(
         typer.Option("--split", help="Make a folder of each input, with a file for each document."),
     ] = False,
     summary: SummaryFile = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Hide secrets and personal data, and count them; the same as --extension redact.",
+        ),
+    ] = False,
+    extension: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
+    ] = None,
     plugin: Plugins = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
@@ -130,9 +141,12 @@ def convert(
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
+    extensions = [*(extension or ()), *(["redact"] if redact else [])]
     if jobs is not None or resume or split or summary or are_many(inputs, from_):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
+        if extensions:
+            raise UsageError("--redact and --extension are for one input")
         settings = {
             "to": to,
             "format": from_,
@@ -165,6 +179,7 @@ def convert(
             assume_timezone=assume_timezone,
             max_size=max_size,
             options=pairs(option),
+            extensions=extensions,
         )
         if report:
             _write_report(
@@ -193,6 +208,7 @@ def convert(
         assume_timezone=assume_timezone,
         max_size=max_size,
         options=pairs(option),
+        extensions=extensions,
     )
     say_problems([one for one in result.problems if one.severity != "info"], file)
     if not quiet:
@@ -202,6 +218,8 @@ def convert(
                 f"without an envelope: what {result.writer} cannot hold of"
                 f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
             )
+        if redact:
+            say(_redactions(result))
     if result.skipped:
         raise typer.Exit(3)
 
@@ -265,6 +283,13 @@ def _summary(result: "Conversion") -> str:
         f"{result.reader} -> {result.writer}: {_count(result.storylines, 'trajectory', 'trajectories')}"
         f" in {_count(result.documents, 'document', 'documents')}{target}{more}{skipped}"
     )
+
+
+def _redactions(result: "Conversion") -> str:
+    from hub.fidelity import redactions
+
+    found = [f"{number} {kind}" for kind, number in redactions(result.problems).items()]
+    return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
 def _count(number: int, one: str, many: str) -> str:
