@@ -19,11 +19,16 @@ exits_at_once = False
 
 
 class Command(NamedTuple):
-    """A command: the function `name` of `hub.cli.name`, or the typer application `app` there."""
+    """A command: the function of its name in the module of its name, or the typer application `app` there."""
 
     name: str
     short_help: str
     is_group: bool = False
+
+    @property
+    def function(self) -> str:
+        """Name of the function and of its module below `hub.cli`."""
+        return self.name.replace("-", "_")
 
 
 COMMANDS = (
@@ -33,6 +38,7 @@ COMMANDS = (
     Command("diff", "Show where two files differ."),
     Command("formats", "List the formats, or show one of them."),
     Command("plugins", "Show how each format plugin fares.", is_group=True),
+    Command("new-plugin", "Make a plugin for a format of your own."),
 )
 
 
@@ -52,11 +58,11 @@ def program(wanted: str | None = None) -> typer.Typer:
         if wanted not in (command.name, None):
             app.command(command.name, short_help=command.short_help)(_not_asked_for)
             continue
-        module = import_module(f"hub.cli.{command.name}")
+        module = import_module(f"hub.cli.{command.function}")
         if command.is_group:
             app.add_typer(module.app, name=command.name, short_help=command.short_help)
         else:
-            function = getattr(module, command.name)
+            function = getattr(module, command.function)
             app.command(command.name, short_help=command.short_help)(function)
     return app
 
