@@ -60,7 +60,7 @@ class Summary:
         from hub.staging import Staging
 
         folder, name = os.path.split(path)
-        self._staging = Staging(folder, force=force, inputs=(), apart=False)
+        self._staging = Staging(folder, force=force, inputs=(), make=False)
         self._file = self._staging.create(name)
         self._counts = counts
         self._lines = path.endswith(LINES_SUFFIXES)
