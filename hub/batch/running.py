@@ -47,6 +47,7 @@ def convert_many(
     on_error: Literal["fail", "skip"] = "fail",
     fail_on: Sequence[str] = (),
     carry: bool = True,
+    extensions: Sequence[str] = (),
     extract_images: bool = False,
     assume_timezone: str | None = None,
     max_size: int | None = None,
@@ -77,6 +78,7 @@ def convert_many(
             "to": formats[to].id,
             "container": "dir" if split else container,
             "carry": carry,
+            "extensions": tuple(extensions),
             "extract_images": extract_images,
             "fail_on": tuple(fail_on),
         },
@@ -140,7 +142,7 @@ def _merged(run: _Run, target: str) -> Iterator[Outcome]:
             yield from _gathered(run.outcomes(parts, places), sys.stdout.buffer.write, [])
         return
     area = Area(folder, parts)
-    staging = Staging(folder, force=run.force, inputs=run.inputs, apart=False, area=area)
+    staging = Staging(folder, force=run.force, inputs=run.inputs, make=False, area=area)
     staging.check(name)
     os.makedirs(parts, exist_ok=True)
     packer = compressor(name)
