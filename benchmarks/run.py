@@ -21,6 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from corpus import document
+
 CORPUS = Path(__file__).with_name("corpus.py")
 HUB = str(Path(sys.executable).with_name("hub"))
 FLOOR = """
@@ -31,6 +33,20 @@ with open(sys.argv[1], "rb") as source:
 with open(sys.argv[2], "wb") as target:
     target.write(orjson.dumps(value))
 """
+FLOOR_OF_MANY = """
+import os
+import sys
+import orjson
+source, target = sys.argv[1:]
+os.makedirs(target, exist_ok=True)
+for name in sorted(os.listdir(source)):
+    with open(os.path.join(source, name), "rb") as file:
+        value = orjson.loads(file.read())
+    with open(os.path.join(target, name), "wb") as file:
+        file.write(orjson.dumps(value))
+"""
+MANY = 2000
+"""Files of a folder of small ones."""
 NOTHING = [sys.executable, "-c", "pass"]
 LARGE, MIDDLE, SMALL = 50, 10, 1
 """Megabytes of the ordinary documents."""
@@ -63,6 +79,8 @@ class Cost(NamedTuple):
     seconds: float
     peak: float
     """Resident memory at its highest, in MB."""
+    cpu: float = 0.0
+    """Seconds of the processor, those of processes that it started included."""
 
 
 class Bench:
@@ -92,6 +110,7 @@ class Bench:
             Cost(
                 statistics.median(one.seconds for one in each),
                 statistics.median(one.peak for one in each),
+                statistics.median(one.cpu for one in each),
             )
             for each in costs
         ]
@@ -126,7 +145,7 @@ def spent(command: list[str]) -> Cost:
     if process.returncode:
         sys.exit(f"{' '.join(command)} failed: {complaint.decode(errors='replace')}")
     kilobytes = usage.ru_maxrss / 1024 if sys.platform == "darwin" else usage.ru_maxrss
-    return Cost(seconds, kilobytes / 1024)
+    return Cost(seconds, kilobytes / 1024, usage.ru_utime + usage.ru_stime)
 
 
 # What is measured
@@ -217,12 +236,36 @@ def commands(bench: Bench) -> Iterator[Row]:
     yield Row(f"hub detect, {LARGE} MB sorted to small", sorted_.seconds, detect.seconds, "s", 1.5)
 
 
+def bulk(bench: Bench) -> Iterator[Row]:
+    """Whole processes: a folder of small files against one process that loads and dumps each of them."""
+    many, few = bench.folder / "many", bench.folder / "few"
+    for folder, number in ((many, MANY), (few, MANY // 10)):
+        folder.mkdir()
+        for index in range(number):
+            value = document(0.03 + index % 31 / 1000, seed=str(index))
+            (folder / f"{index:05}.json").write_text(json.dumps(value, ensure_ascii=False))
+    target = str(bench.folder / "converted")
+    convert = ["convert", "--to", "ale", "--output", target, "--force"]
+    plain, carrying, shared, small, floor = bench.compare(
+        [HUB, *convert, str(many), "--no-carry"],
+        [HUB, *convert, str(many)],
+        [HUB, *convert, str(many), "--no-carry", "--jobs", "2"],
+        [HUB, *convert, str(few), "--no-carry"],
+        [sys.executable, "-c", FLOOR_OF_MANY, str(many), str(bench.folder / "dumped")],
+    )
+    yield Row(f"{MANY} small files, --no-carry", plain.cpu, floor.cpu, "s", 2.5, 1.5)
+    yield Row(f"{MANY} small files, with the carrier", carrying.cpu, floor.cpu, "s")
+    yield Row("two workers to one, wall time", shared.seconds, plain.seconds, "s", 0.6)
+    yield Row(f"peak memory, {MANY} to {MANY // 10} files", plain.peak, small.peak, "MB", 1.3)
+
+
 GROUPS = {
     "convert": conversions,
     "dense": short_texts,
     "carrier": carrier,
     "exact": exactness,
     "commands": commands,
+    "bulk": bulk,
 }
 
 

@@ -176,6 +176,17 @@ class TestCommand:
         said = capsys.readouterr().err.splitlines()[-1]
         assert said == "redacted: 5 AWS Access Key, 2 GitHub Token, 1 e-mail address, 1 private key"
 
+    def test_many(self, file: Path, tmp_path: Path) -> None:
+        """With many inputs and several processes too, no secret is written."""
+        folder = tmp_path / "many"
+        folder.mkdir()
+        for number in range(3):
+            (folder / f"{number}.json").write_bytes(file.read_bytes())
+        convert = ["convert", str(folder), "--to", "storyline", "-o", str(tmp_path / "out")]
+        assert 0 == run([*convert, "--redact", "--jobs", "2"])
+        written = [path.read_text() for path in (tmp_path / "out").glob("*.json")]
+        assert [False] * 3 == [GITHUB in text for text in written]
+
     def test_unknown(self, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """An extension that there is not is misuse, and the message names those that are there."""
         assert 2 == run(["convert", str(file), "--to", "storyline", "--extension", "gone"])
