@@ -39,7 +39,7 @@ def convert(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files, directories, patterns such as 'runs/**/*.json'; - is standard input.",
+            help="Files, directories, archives, patterns such as 'runs/**/*.json'; - is standard input.",
         ),
     ],
     to: To,
@@ -112,6 +112,12 @@ def convert(
         bool,
         typer.Option("--split", help="Make a folder of each input, with a file for each document."),
     ] = False,
+    merge: Annotated[
+        Literal["lines"] | None,
+        typer.Option(
+            "--merge", help="Put the documents of all inputs into one file of JSON Lines."
+        ),
+    ] = None,
     summary: SummaryFile = None,
     redact: Annotated[
         bool,
@@ -142,7 +148,7 @@ def convert(
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
     extensions = [*(extension or ()), *(["redact"] if redact else [])]
-    if jobs is not None or resume or split or summary or are_many(inputs, from_):
+    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         if extensions:
@@ -157,6 +163,7 @@ def convert(
             "fail_on": tuple(fail_on or ()),
             "resume": resume,
             "split": split,
+            "merge": merge,
             "jobs": processes(jobs),
             "strict": strict,
             "on_error": on_error,
