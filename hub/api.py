@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from hub.fidelity import Report as FidelityReport
     from hub.storyline.model import Storyline
 
-Input = str | os.PathLike[str] | Source
+Input = str | os.PathLike[str] | bytes | Source
+"""The path of a file or directory, `-` for standard input; the bytes of a file; or a source."""
 Report = Callable[[Problem], None]
 Container = Literal["object", "array", "lines", "dir"]
 
@@ -91,6 +92,7 @@ def read(
     format: str | None = None,
     strict: bool = False,
     assume_timezone: str | None = None,
+    max_size: int | None = None,
     options: Mapping[str, str] | None = None,
     report: Report | None = None,
 ) -> Iterator[Storyline]:
@@ -104,7 +106,9 @@ def read(
     """
     from hub.conversion import check_options, read_documents
 
-    source = _open(input, assume_timezone=assume_timezone, strict=strict, thorough=strict)
+    source = _open(
+        input, assume_timezone=assume_timezone, strict=strict, thorough=strict, max_size=max_size
+    )
     reader = _reader(source, format)
     source.options = check_options(reader, options or {}, "read")
     with _second_opinion(source, format):
@@ -173,6 +177,7 @@ def measure(
     format: str | None = None,
     carry: bool = True,
     assume_timezone: str | None = None,
+    max_size: int | None = None,
     options: Mapping[str, str] | None = None,
 ) -> FidelityReport:
     """Return what a conversion of *input* to the format *to* keeps, measured by converting back; writes nothing.
@@ -182,7 +187,7 @@ def measure(
     """
     from hub import conversion, fidelity
 
-    source = _open(input, assume_timezone=assume_timezone)
+    source = _open(input, assume_timezone=assume_timezone, max_size=max_size)
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
@@ -421,7 +426,7 @@ def _open(input: Input, **settings: Json) -> Source:
 
         settings["zone"] = Zone.named(settings.pop("assume_timezone"))
     given = {name: value for name, value in settings.items() if value is not None}
-    return Source.open(os.fspath(input), **given)
+    return Source(input, **given) if isinstance(input, bytes) else Source.open(input, **given)
 
 
 def _reader(source: Source, format: str | None) -> Format:

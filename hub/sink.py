@@ -22,6 +22,7 @@ from hub.input_rules import DEPTH, TOO_DEEP
 from hub.json import dumps
 from hub.json_text import too_deep_at
 from hub.staging import Staging, complete, system_errors
+from hub.streams import check_path
 
 if TYPE_CHECKING:
     from hub.source import Source
@@ -77,6 +78,7 @@ class Sink:
             if container == "dir":
                 raise UsageError("standard output is no directory; name one")
             return _StreamSink(None, container, sort_keys=sort_keys)
+        check_path(target)
         if container is None and (os.path.isdir(target) or target.endswith(("/", os.sep))):
             container = "dir"
         paths = [path for path in map(_path, inputs) if path is not None]
@@ -356,7 +358,8 @@ class _DirectorySink(Sink):
         self._staging = staging
         self._sort_keys = sort_keys
         self._count = 0
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
+        """Names that are taken, folded, each with the last number that was given to it."""
 
     @property
     def container(self) -> Container | None:
@@ -390,12 +393,14 @@ class _DirectorySink(Sink):
 
     def _unique(self, name: str) -> str:
         """Return *name*, or the first numbered one that no document has: `-2`, `-3`, ..."""
-        one, number = name, 1
         # Two names that differ in case only are one file on some systems.
+        folded = name.casefold()
+        one, number = name, self._taken.get(folded, 1)
         while one.casefold() in self._taken:
             number += 1
             one = numbered(name, number)
-        self._taken.add(one.casefold())
+        self._taken[folded] = number
+        self._taken.setdefault(one.casefold(), 1)
         return one
 
 

@@ -18,7 +18,17 @@ from hub.compression import LONGEST_MAGIC, compression_of, decompressed
 from hub.encoding import UTF8_MARK, decoded, encoding_of
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
 from hub.input_rules import DEPTH
-from hub.streams import PIECE, File, Memory, Origin, StandardInput, Stream, check_size, paths_below
+from hub.streams import (
+    PIECE,
+    File,
+    Memory,
+    Origin,
+    StandardInput,
+    Stream,
+    check_path,
+    check_size,
+    paths_below,
+)
 
 if TYPE_CHECKING:
     from hub.reading import Record
@@ -92,6 +102,7 @@ class Source:
         if path == "-":
             source._origin = StandardInput()
             return source
+        check_path(path)
         source.path = path
         with source._errors():
             mode = os.stat(path).st_mode

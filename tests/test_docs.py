@@ -61,6 +61,7 @@ class TestBlocks:
         """The blocks of a page run one after another, on a copy of the examples, and print what the page says."""
         shutil.copytree(ROOT / "examples", tmp_path / "examples")
         monkeypatch.chdir(tmp_path)
+        monkeypatch.setenv("PIP_TARGET", str(tmp_path / "site"))
         names: dict[str, object] = {"__name__": "page"}
         for block in blocks(page):
             if block.title:
@@ -71,16 +72,34 @@ class TestBlocks:
                 run_console(block, f"{by_name(page)}:{block.line}")
 
 
+PROGRAMS = ("hub", "pip", "pytest")
+"""What runs in a console block, beside `cd`."""
+
+SETTINGS = {
+    "PYTHONIOENCODING": "utf-8",
+    "COLUMNS": "100",
+    "PIP_NO_INDEX": "1",
+    "PIP_NO_DEPS": "1",
+    "PIP_NO_BUILD_ISOLATION": "false",  # pip reads it the other way round: none
+    "PIP_ROOT_USER_ACTION": "ignore",
+    "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+}
+"""No test needs the network, and none installs anything but into a folder of its own (`PIP_TARGET`)."""
+
+
 def run_console(block: Block, place: str) -> None:
     """Run the commands of *block* and compare what they print with what stands below each."""
     for command, expected in commands(block.text):
         program, *arguments = shlex.split(command)
-        assert program == "hub", f"{place}: only hub runs in a console block, not {program}"
+        if program == "cd":
+            os.chdir(*arguments)  # the test goes back
+            continue
+        assert program in PROGRAMS, f"{place}: no {program} in a console block"
         done = subprocess.run(  # noqa: S603  # a command of our own docs
-            [sys.executable, "-m", "hub", *arguments],
+            [sys.executable, "-m", program, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
+            env={**os.environ, **SETTINGS, "PYTHONPATH": os.environ["PIP_TARGET"]},
             encoding="utf-8",
             check=False,
         )

@@ -13,8 +13,10 @@ import pytest
 import typer.main
 
 import hub
+import hub.testing
 from hub import hookspecs
 from hub.cli.app import program as whole_program
+from hub.testing import FormatContract
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -65,6 +67,30 @@ class TestHooks:
 def hooks() -> list[str]:
     """Return the names of the hooks, in the order in which they are specified."""
     return [name for name, value in vars(hookspecs).items() if hasattr(value, MARK)]
+
+
+class TestPlugins:
+    def test_every_promise_is_in_the_contract(self) -> None:
+        """The page on the contract lists each test, with its first line."""
+        listed = re.findall(
+            r"^\| `(test_\w+)` \| (.*) \|$", page("plugins/contract.md"), re.MULTILINE
+        )
+        promised = {
+            name: (inspect.getdoc(value) or "").splitlines()[0]
+            for name, value in inspect.getmembers(FormatContract, inspect.isfunction)
+            if name.startswith("test_")
+        }
+        assert promised == dict(listed)
+
+    def test_every_name_of_the_kit_is_in_the_contract(self) -> None:
+        """So is every public name of the kit."""
+        text = page("plugins/contract.md")
+        assert [] == [name for name in hub.testing.__all__ if name not in text]
+
+    def test_versions_are_in_the_table(self) -> None:
+        """The table of compatibility has a row for this version of the hub and of its hooks."""
+        version = hub.__version__.rpartition(".")[0]
+        assert f"| {version} | {hookspecs.API_VERSION} |" in page("plugins/stability.md")
 
 
 class TestCommands:

@@ -5,6 +5,7 @@ Only the command that was asked for is imported and built; of the others the hel
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, NamedTuple
 
@@ -18,11 +19,16 @@ exits_at_once = False
 
 
 class Command(NamedTuple):
-    """A command: the function `name` of `hub.cli.name`, or the typer application `app` there."""
+    """A command: the function of its name in the module of its name, or the typer application `app` there."""
 
     name: str
     short_help: str
     is_group: bool = False
+
+    @property
+    def function(self) -> str:
+        """Name of the function and of its module below `hub.cli`."""
+        return self.name.replace("-", "_")
 
 
 COMMANDS = (
@@ -32,6 +38,7 @@ COMMANDS = (
     Command("diff", "Show where two files differ."),
     Command("formats", "List the formats, or show one of them."),
     Command("plugins", "Show how each format plugin fares.", is_group=True),
+    Command("new-plugin", "Make a plugin for a format of your own."),
 )
 
 
@@ -51,11 +58,11 @@ def program(wanted: str | None = None) -> typer.Typer:
         if wanted not in (command.name, None):
             app.command(command.name, short_help=command.short_help)(_not_asked_for)
             continue
-        module = import_module(f"hub.cli.{command.name}")
+        module = import_module(f"hub.cli.{command.function}")
         if command.is_group:
             app.add_typer(module.app, name=command.name, short_help=command.short_help)
         else:
-            function = getattr(module, command.name)
+            function = getattr(module, command.function)
             app.command(command.name, short_help=command.short_help)(function)
     return app
 
@@ -114,8 +121,13 @@ def _ended(status: int) -> int:
             say(f"hub: plugin {state.id} ({state.origin}) is not used: {state.reason}")
             say(f"hub: `hub plugins doctor {state.id}` shows more")
     try:
-        sys.stdout.flush()
-    except (BrokenPipeError, ValueError):
-        # Who reads the output has seen enough; the interpreter must not try again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        from hub.cli.output import error_status
+
+        status = status or error_status(error)
+        # Who reads the output has seen enough, or the disk is full; the interpreter must not try again.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status

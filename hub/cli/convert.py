@@ -1,7 +1,8 @@
 """`hub convert`: one input to another format."""
 
 import json
-import sys
+import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -24,7 +25,6 @@ from hub.errors import UsageError
 if TYPE_CHECKING:
     from hub.api import Conversion
     from hub.fidelity import Report
-    from hub.source import Source
 
 FAILURES = ("carried", "normalised", "dropped", "synthesised")
 """Classes of the fidelity report that `--fail-on` takes."""
@@ -110,18 +110,22 @@ def convert(
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
-    source = _kept(file) if report or fail_on else file
-    if report or fail_on:
+    twice = bool(report or fail_on)
+    data = _standard_input(max_size) if twice and file == "-" else None
+    if twice:
         measured = api.measure(
-            source,
+            file if data is None else data,
             to=to,
             format=from_,
             carry=not no_carry,
             assume_timezone=assume_timezone,
+            max_size=max_size,
             options=pairs(option),
         )
         if report:
-            _write_report(measured, report, report_format, force=force)
+            _write_report(
+                measured, report, report_format, force=force, inputs=[file], output=output
+            )
         counts = {str(kind): number for kind, number in measured.counts.items()}
         lossy = [kind for kind in fail_on or () if counts[kind]]
         if lossy:
@@ -132,7 +136,7 @@ def convert(
             )
             raise typer.Exit(1)
     result = api.convert(
-        source,
+        file if data is None else data,
         output,
         to=to,
         format=from_,
@@ -153,18 +157,23 @@ def convert(
         raise typer.Exit(3)
 
 
-def _kept(file: str) -> "str | Source":
-    """Return what can be read twice of *file*: standard input is kept."""
-    if file != "-":
-        return file
-    from hub.source import Source
+def _standard_input(max_size: int | None) -> bytes:
+    """Return what is on standard input, to be read twice."""
+    from hub.source import MAX_SIZE, Source
 
-    return Source(sys.stdin.buffer.read())
+    return Source.open("-", max_size=MAX_SIZE if max_size is None else max_size).bytes()
 
 
 def _write_report(
-    report: "Report", path: str, format: Literal["text", "json"] | None, *, force: bool
+    report: "Report",
+    path: str,
+    format: Literal["text", "json"] | None,
+    *,
+    force: bool,
+    inputs: Sequence[str],
+    output: str,
 ) -> None:
+    """Write a *report* to *path*, which is neither one of the *inputs* nor the *output*."""
     from hub.sink import Sink
 
     as_json = format == "json" or (format is None and path.endswith(".json"))
@@ -172,7 +181,9 @@ def _write_report(
         text = json.dumps(report.to_json(), indent=2) if as_json else report.to_text().rstrip()
         say(text)
         return
-    with Sink.open(path, container="object", force=force) as sink:
+    if output != "-" and os.path.realpath(path) == os.path.realpath(output):
+        raise UsageError(f"{path}: the report would be written over by the output")
+    with Sink.open(path, container="object", force=force, inputs=inputs) as sink:
         sink.write(report.to_json() if as_json else report.to_text().encode())
 
 

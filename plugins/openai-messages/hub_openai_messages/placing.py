@@ -34,9 +34,9 @@ def place(message: Message, fields: Mapping[str, Json]) -> Fields:
     if not left:
         return left
     for at, value in left.items():
-        index, _, rest = at[len(CALLS) :].partition("/")
+        index, slash, rest = at[len(CALLS) :].partition("/")
         if at.startswith(CALLS) and pointer.is_index(index) and len(index) < MAX_DIGITS:
-            own.setdefault(int(index), {})[f"/{rest}" if rest else ""] = value
+            own.setdefault(int(index), {})[slash + rest] = value
         else:
             others[at] = value
     if own:

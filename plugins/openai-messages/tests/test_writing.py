@@ -121,6 +121,14 @@ class TestVariants:
         assert list(settings.unplaced_residuals.values()) == [{"/v": 1}]
 
 
+class TestUnknownMembers:
+    @pytest.mark.parametrize("key", ["", "/", "~", "x"])
+    def test_of_a_call(self, key: str) -> None:
+        """A member of a call comes back whatever its name is, and the call with it."""
+        source = {"messages": [u("q"), a(None, tool_calls=[{**tc("k"), key: None}])]}
+        assert write(read(source)) == [source]
+
+
 class TestHistory:
     ROWS: ClassVar = {
         "full": [[u("q")], [u("q"), a("x"), u("p")]],
