@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.errors import MISSING, InvalidDocument, Json, Problem, UsageError, invalid
 from hub.registry import Format, Formats
+from hub.residuals import CARRIER
 from hub.source import Source
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from hub.conversion import Reading
     from hub.detection import Detected
     from hub.fidelity import Report as FidelityReport
+    from hub.sink import Sink
     from hub.storyline.model import Storyline
 
 Input = str | os.PathLike[str] | bytes | Source
@@ -51,6 +53,8 @@ class Conversion(NamedTuple):
     """How many records were left out (`on_error="skip"`)."""
     outputs: list[str]
     """Paths of the files written; empty for standard output."""
+    homeless: int = 0
+    """How many trajectories went into documents without an envelope: what these cannot hold is left out."""
 
 
 class Validation(NamedTuple):
@@ -83,7 +87,7 @@ def detect(input: Input, *, max_detect: int | None = None) -> Detected:
     from hub import detection
 
     limit = detection.MAX_DETECT if max_detect is None else max_detect
-    return detection.detect(_open(input), formats, max_detect=limit)
+    return detection.detect(opened(input), formats, max_detect=limit)
 
 
 def read(
@@ -106,7 +110,7 @@ def read(
     """
     from hub.conversion import check_options, read_documents
 
-    source = _open(
+    source = opened(
         input, assume_timezone=assume_timezone, strict=strict, thorough=strict, max_size=max_size
     )
     reader = _reader(source, format)
@@ -121,7 +125,7 @@ def read(
 
 def convert(
     input: Input,
-    output: str | os.PathLike[str],
+    output: str | os.PathLike[str] | Sink,
     *,
     to: str,
     format: str | None = None,
@@ -134,11 +138,13 @@ def convert(
     assume_timezone: str | None = None,
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
+    extensions: Sequence[str] = (),
     report: Report | None = None,
 ) -> Conversion:
-    """Convert *input* to the format *to*, and write it to *output* (`-`: standard output).
+    """Convert *input* to the format *to*, and write it to *output* (`-`: standard output; a sink of its own).
 
     *options* go to the side that declares them. With *on_error* `skip`, records that cannot be read are left out.
+    *extensions* are used for this conversion: `["redact"]` hides secrets and personal data.
 
     Raises:
         InvalidDocument: the input fell short; nothing is written then.
@@ -146,7 +152,7 @@ def convert(
     """
     from hub import conversion
 
-    source = _open(
+    source = opened(
         input,
         assume_timezone=assume_timezone,
         on_error=on_error,
@@ -158,7 +164,7 @@ def convert(
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     run = _Run(reader, writer, source, report, strict=strict, skip=on_error == "skip")
     batches = conversion.batches(run.readings(), reader.info, writer.info)
-    with _second_opinion(source, format):
+    with formats.extended(extensions), _second_opinion(source, format):
         run.write(
             batches,
             output,
@@ -179,6 +185,7 @@ def measure(
     assume_timezone: str | None = None,
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
+    extensions: Sequence[str] = (),
 ) -> FidelityReport:
     """Return what a conversion of *input* to the format *to* keeps, measured by converting back; writes nothing.
 
@@ -187,10 +194,11 @@ def measure(
     """
     from hub import conversion, fidelity
 
-    source = _open(input, assume_timezone=assume_timezone, max_size=max_size)
+    source = opened(input, assume_timezone=assume_timezone, max_size=max_size)
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
-    return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
+    with formats.extended(extensions):
+        return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
 
 
 def compare(
@@ -254,7 +262,7 @@ def validate(
     """Return every problem of *input*: of its bytes, of its records, and of its format's rules."""
     from hub.conversion import check_options, read_documents
 
-    source = _open(
+    source = opened(
         input,
         assume_timezone=assume_timezone,
         on_error="skip",
@@ -290,7 +298,7 @@ class _Run:
     ) -> None:
         self.reader, self.writer, self.source = reader, writer, source
         self.strict, self.skip = strict, skip
-        self.documents = self.storylines = self.skipped = 0
+        self.documents = self.storylines = self.skipped = self.homeless = 0
         self.problems: list[Problem] = []
         self.outputs: list[str] = []
         self._read_last: Json = MISSING
@@ -310,6 +318,7 @@ class _Run:
             self.problems,
             self.skipped,
             self.outputs,
+            self.homeless,
         )
 
     def tell(self, problem: Problem) -> None:
@@ -339,7 +348,7 @@ class _Run:
     def write(
         self,
         batches: Iterable[list[Storyline]],
-        output: str | os.PathLike[str],
+        output: str | os.PathLike[str] | Sink,
         options: Any,
         *,
         container: Container | None,
@@ -354,14 +363,18 @@ class _Run:
             raise UsageError(
                 f"{self.writer.id} has no files beside a document: no --extract-images"
             )
-        if extract_images and os.fspath(output) == "-":
+        if extract_images and not isinstance(output, Sink) and os.fspath(output) == "-":
             raise UsageError("--extract-images writes files beside the output; name one with -o")
-        sink = Sink.open(
-            os.fspath(output),
-            container=container,
-            force=force,
-            inputs=[self.source] if self.source is not None else [],
-            sort_keys=self.writer.info.sorts_keys,
+        sink = (
+            output
+            if isinstance(output, Sink)
+            else Sink.open(
+                os.fspath(output),
+                container=container,
+                force=force,
+                inputs=[self.source] if self.source is not None else [],
+                sort_keys=self.writer.info.sorts_keys,
+            )
         )
         options.container = sink.container
         with sink:
@@ -380,6 +393,9 @@ class _Run:
                 for _, problem in options.problems:
                     self.tell(problem)
                 options.problems.clear()
+                if self.writer.info.source not in (self.reader.info.source, CARRIER):
+                    self.homeless += options.homeless
+                options.homeless = 0
                 options.unplaced_residuals.clear()
                 if kept is not None:
                     kept.append((batch, written))
@@ -418,7 +434,8 @@ def _second_opinion(source: Source, format: str | None) -> Iterator[None]:
         raise
 
 
-def _open(input: Input, **settings: Json) -> Source:
+def opened(input: Input, **settings: Json) -> Source:
+    """Return the source of *input*, with those of the *settings* of a source that are given."""
     if isinstance(input, Source):
         return input
     if settings.get("assume_timezone") is not None:
@@ -441,7 +458,7 @@ def expand(input: str | os.PathLike[str]) -> list[Member]:
     """Return what there is to read of *input*: itself, or each file of a directory that no format claims as a whole."""
     from hub import detection
 
-    source = _open(input)
+    source = opened(input)
     if not source.is_directory or detection.claim(source, formats) is not None:
         return [Member(os.fspath(input))]
     return [Member(os.path.join(input, path), os.fspath(input)) for path in source.paths()]  # noqa: PTH118

@@ -21,7 +21,7 @@ from hub.errors import HubError, InvalidDocument, Json, UsageError
 from hub.input_rules import DEPTH, TOO_DEEP
 from hub.json import dumps
 from hub.json_text import too_deep_at
-from hub.staging import Staging, complete, system_errors
+from hub.staging import Area, Staging, system_errors
 from hub.streams import check_path
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Sink:
         force: bool = False,
         inputs: Iterable[str | os.PathLike[str] | Source] = (),
         sort_keys: bool = False,
+        area: Area | None = None,
     ) -> Sink:
         """Return the sink for *target*: a file, `-` for standard output, or a directory.
 
@@ -83,12 +84,12 @@ class Sink:
             container = "dir"
         paths = [path for path in map(_path, inputs) if path is not None]
         if container == "dir":
-            staging = Staging(target, force=force, inputs=paths, apart=True)
+            staging = Staging(target, force=force, inputs=paths, make=True, area=area)
             return _DirectorySink(staging, sort_keys=sort_keys)
         if _is_device(target):
             return _StreamSink(target, container, sort_keys=sort_keys)
         folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
-        staging = Staging(folder, force=force, inputs=paths, apart=False)
+        staging = Staging(folder, force=force, inputs=paths, make=False, area=area)
         return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
 
     @property
@@ -277,6 +278,7 @@ class _File:
 
     def __init__(self, staging: Staging, name: str) -> None:
         self._name = name
+        self._staging = staging
         self._packer = compressor(name)
         self._file = staging.create(name)
 
@@ -288,7 +290,7 @@ class _File:
         with system_errors(self._name):
             if self._packer is not None:
                 self._file.write(self._packer.flush())
-            complete(self._file)
+            self._staging.complete(self._file)
 
     def close(self) -> None:
         with suppress(OSError):

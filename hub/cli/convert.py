@@ -1,23 +1,27 @@
-"""`hub convert`: one input to another format."""
+"""`hub convert`: one input, or many, to another format."""
 
 import json
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from hub.cli import app
+from hub.cli.many import are_many
 from hub.cli.options import (
     From,
+    Jobs,
     MaxSize,
     Options,
     Plugins,
     Strict,
+    SummaryFile,
     Timezone,
     To,
     load_plugins,
     pairs,
+    processes,
 )
 from hub.cli.output import say, say_problems
 from hub.errors import UsageError
@@ -31,8 +35,12 @@ FAILURES = ("carried", "normalised", "dropped", "synthesised")
 
 
 def convert(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="File or directory; - is standard input.")
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files, directories, patterns such as 'runs/**/*.json'; - is standard input.",
+        ),
     ],
     to: To,
     from_: From = None,
@@ -93,23 +101,73 @@ def convert(
             help="Fail, and write nothing, if anything is carried, normalised, dropped or synthesised; repeatable.",
         ),
     ] = None,
+    jobs: Jobs = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with a run on many inputs: do what is missing or has changed."
+        ),
+    ] = False,
+    split: Annotated[
+        bool,
+        typer.Option("--split", help="Make a folder of each input, with a file for each document."),
+    ] = False,
+    summary: SummaryFile = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Hide secrets and personal data, and count them; the same as --extension redact.",
+        ),
+    ] = False,
+    extension: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
+    ] = None,
     plugin: Plugins = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
     ] = False,
 ) -> None:
-    """Convert a trajectory file to another format.
+    """Convert a trajectory file to another format, or all files of directories.
 
+    Of many inputs each is detected alone, and becomes a file below the folder OUT, as the inputs lie.
     What the target cannot hold travels in its envelope, and comes back when the file is converted again.
     Nothing is written over the input, nor over an existing file without --force; no half-written file is left.
     """
     from hub import api
 
-    api.kept = [] if app.exits_at_once else None
     load_plugins(plugin)
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
+    extensions = [*(extension or ()), *(["redact"] if redact else [])]
+    if jobs is not None or resume or split or summary or are_many(inputs, from_):
+        if report:
+            raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
+        if extensions:
+            raise UsageError("--redact and --extension are for one input")
+        settings = {
+            "to": to,
+            "format": from_,
+            "container": container,
+            "carry": not no_carry,
+            "extract_images": extract_images,
+            "force": force,
+            "fail_on": tuple(fail_on or ()),
+            "resume": resume,
+            "split": split,
+            "jobs": processes(jobs),
+            "strict": strict,
+            "on_error": on_error,
+            "assume_timezone": assume_timezone,
+            "max_size": max_size,
+            "options": pairs(option),
+            "plugins": tuple(plugin or ()),
+        }
+        raise typer.Exit(_convert_many(inputs, output, settings, summary=summary, quiet=quiet))
+    api.kept = [] if app.exits_at_once else None
+    file = inputs[0]
     twice = bool(report or fail_on)
     data = _standard_input(max_size) if twice and file == "-" else None
     if twice:
@@ -121,6 +179,7 @@ def convert(
             assume_timezone=assume_timezone,
             max_size=max_size,
             options=pairs(option),
+            extensions=extensions,
         )
         if report:
             _write_report(
@@ -149,12 +208,41 @@ def convert(
         assume_timezone=assume_timezone,
         max_size=max_size,
         options=pairs(option),
+        extensions=extensions,
     )
     say_problems([one for one in result.problems if one.severity != "info"], file)
     if not quiet:
         say(_summary(result))
+        if result.homeless:
+            say(
+                f"without an envelope: what {result.writer} cannot hold of"
+                f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
+            )
+        if redact:
+            say(_redactions(result))
     if result.skipped:
         raise typer.Exit(3)
+
+
+def _convert_many(
+    inputs: list[str],
+    output: str,
+    settings: dict[str, Any],
+    *,
+    summary: str | None,
+    quiet: bool,
+) -> int:
+    from hub.batch.running import convert_many, count
+    from hub.cli.bulk import follow, tell
+
+    return follow(
+        convert_many(inputs, output, **settings),
+        total=lambda: count(inputs, settings["format"], without=output),
+        summary=summary,
+        force=settings["force"] or settings["resume"],
+        quiet=quiet,
+        show=tell,
+    )
 
 
 def _standard_input(max_size: int | None) -> bytes:
@@ -195,6 +283,13 @@ def _summary(result: "Conversion") -> str:
         f"{result.reader} -> {result.writer}: {_count(result.storylines, 'trajectory', 'trajectories')}"
         f" in {_count(result.documents, 'document', 'documents')}{target}{more}{skipped}"
     )
+
+
+def _redactions(result: "Conversion") -> str:
+    from hub.fidelity import redactions
+
+    found = [f"{number} {kind}" for kind, number in redactions(result.problems).items()]
+    return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
 def _count(number: int, one: str, many: str) -> str:
