@@ -151,13 +151,12 @@ def convert(
     if jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
-        if extensions:
-            raise UsageError("--redact and --extension are for one input")
         settings = {
             "to": to,
             "format": from_,
             "container": container,
             "carry": not no_carry,
+            "extensions": extensions,
             "extract_images": extract_images,
             "force": force,
             "fail_on": tuple(fail_on or ()),
