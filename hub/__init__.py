@@ -7,6 +7,7 @@
         print(storyline.session_id, len(storyline.turns))
     hub.convert("run.json", "run.ale.json", to="ale")
     hub.write(storylines, "run.actf.json", to="actf")
+    hub.convert_many(["runs/"], "out/", to="ale")     # of each file what became of it
     hub.validate("run.json").problems                 # each with pointer, rule, severity
     list(hub.formats)                                 # ["actf", "ale", "storyline"]
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from hub.api import read as read
     from hub.api import validate as validate
     from hub.api import write as write
+    from hub.batch.outcome import Outcome as Outcome
+    from hub.batch.running import convert_many as convert_many
+    from hub.batch.running import validate_many as validate_many
     from hub.codec import from_wire as from_wire
     from hub.errors import MISSING as MISSING
     from hub.errors import FormatError as FormatError
@@ -123,6 +127,8 @@ _HOMES = {
         "validate",
         "write",
     ),
+    "hub.batch.outcome": ("Outcome",),
+    "hub.batch.running": ("convert_many", "validate_many"),
     "hub.codec": ("from_wire",),
     "hub.wire": ("to_wire",),
     "hub.errors": (

@@ -14,6 +14,12 @@ from hub.storyline.model import Env, Storyline, ToolCall, Turn
 
 MAX_BLOCK = 4_000_000
 """Product of the lengths of two lists of turns above which they are one block."""
+MAX_COMPARISONS = 50_000_000
+"""The same for the work that finding blocks may be: pairs of equal turns, for each turn of the shorter list.
+
+It is far from what trajectories need. Where the same few messages come again and again, between others that differ, the
+time would grow with the third power of their number.
+"""
 
 
 # Storylines
@@ -113,8 +119,17 @@ def _blocks(first: Sequence[Turn], second: Sequence[Turn]) -> Iterator[tuple[int
         yield 0, len(first), 0, len(second)
         return
     keys = [_key(turn) for turn in first], [_key(turn) for turn in second]
+    if _number_of_equal(*keys) * min(map(len, keys)) > MAX_COMPARISONS:
+        yield 0, len(first), 0, len(second)
+        return
     for _, a, b, c, d in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
         yield a, b, c, d
+
+
+def _number_of_equal(first: Sequence[object], second: Sequence[object]) -> int:
+    """Return how many pairs of equal values there are."""
+    counts = Counter(second)
+    return sum(counts[one] for one in first)
 
 
 def _is_alike(one: Turn, other: Turn) -> bool:

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from hub.conversion import Reading
     from hub.detection import Detected
     from hub.fidelity import Report as FidelityReport
+    from hub.sink import Sink
     from hub.storyline.model import Storyline
 
-Input = str | os.PathLike[str] | Source
+Input = str | os.PathLike[str] | bytes | Source
+"""The path of a file or directory, `-` for standard input; the bytes of a file; or a source."""
 Report = Callable[[Problem], None]
 Container = Literal["object", "array", "lines", "dir"]
 
@@ -82,7 +84,7 @@ def detect(input: Input, *, max_detect: int | None = None) -> Detected:
     from hub import detection
 
     limit = detection.MAX_DETECT if max_detect is None else max_detect
-    return detection.detect(_open(input), formats, max_detect=limit)
+    return detection.detect(opened(input), formats, max_detect=limit)
 
 
 def read(
@@ -91,6 +93,7 @@ def read(
     format: str | None = None,
     strict: bool = False,
     assume_timezone: str | None = None,
+    max_size: int | None = None,
     options: Mapping[str, str] | None = None,
     report: Report | None = None,
 ) -> Iterator[Storyline]:
@@ -104,7 +107,9 @@ def read(
     """
     from hub.conversion import check_options, read_documents
 
-    source = _open(input, assume_timezone=assume_timezone, strict=strict, thorough=strict)
+    source = opened(
+        input, assume_timezone=assume_timezone, strict=strict, thorough=strict, max_size=max_size
+    )
     reader = _reader(source, format)
     source.options = check_options(reader, options or {}, "read")
     with _second_opinion(source, format):
@@ -117,7 +122,7 @@ def read(
 
 def convert(
     input: Input,
-    output: str | os.PathLike[str],
+    output: str | os.PathLike[str] | Sink,
     *,
     to: str,
     format: str | None = None,
@@ -133,7 +138,7 @@ def convert(
     extensions: Sequence[str] = (),
     report: Report | None = None,
 ) -> Conversion:
-    """Convert *input* to the format *to*, and write it to *output* (`-`: standard output).
+    """Convert *input* to the format *to*, and write it to *output* (`-`: standard output; a sink of its own).
 
     *options* go to the side that declares them. With *on_error* `skip`, records that cannot be read are left out.
     *extensions* are used for this conversion: `["redact"]` hides secrets and personal data.
@@ -144,7 +149,7 @@ def convert(
     """
     from hub import conversion
 
-    source = _open(
+    source = opened(
         input,
         assume_timezone=assume_timezone,
         on_error=on_error,
@@ -175,6 +180,7 @@ def measure(
     format: str | None = None,
     carry: bool = True,
     assume_timezone: str | None = None,
+    max_size: int | None = None,
     options: Mapping[str, str] | None = None,
     extensions: Sequence[str] = (),
 ) -> FidelityReport:
@@ -185,7 +191,7 @@ def measure(
     """
     from hub import conversion, fidelity
 
-    source = _open(input, assume_timezone=assume_timezone)
+    source = opened(input, assume_timezone=assume_timezone, max_size=max_size)
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     with formats.extended(extensions):
@@ -253,7 +259,7 @@ def validate(
     """Return every problem of *input*: of its bytes, of its records, and of its format's rules."""
     from hub.conversion import check_options, read_documents
 
-    source = _open(
+    source = opened(
         input,
         assume_timezone=assume_timezone,
         on_error="skip",
@@ -338,7 +344,7 @@ class _Run:
     def write(
         self,
         batches: Iterable[list[Storyline]],
-        output: str | os.PathLike[str],
+        output: str | os.PathLike[str] | Sink,
         options: Any,
         *,
         container: Container | None,
@@ -353,14 +359,18 @@ class _Run:
             raise UsageError(
                 f"{self.writer.id} has no files beside a document: no --extract-images"
             )
-        if extract_images and os.fspath(output) == "-":
+        if extract_images and not isinstance(output, Sink) and os.fspath(output) == "-":
             raise UsageError("--extract-images writes files beside the output; name one with -o")
-        sink = Sink.open(
-            os.fspath(output),
-            container=container,
-            force=force,
-            inputs=[self.source] if self.source is not None else [],
-            sort_keys=self.writer.info.sorts_keys,
+        sink = (
+            output
+            if isinstance(output, Sink)
+            else Sink.open(
+                os.fspath(output),
+                container=container,
+                force=force,
+                inputs=[self.source] if self.source is not None else [],
+                sort_keys=self.writer.info.sorts_keys,
+            )
         )
         options.container = sink.container
         with sink:
@@ -417,7 +427,8 @@ def _second_opinion(source: Source, format: str | None) -> Iterator[None]:
         raise
 
 
-def _open(input: Input, **settings: Json) -> Source:
+def opened(input: Input, **settings: Json) -> Source:
+    """Return the source of *input*, with those of the *settings* of a source that are given."""
     if isinstance(input, Source):
         return input
     if settings.get("assume_timezone") is not None:
@@ -425,7 +436,7 @@ def _open(input: Input, **settings: Json) -> Source:
 
         settings["zone"] = Zone.named(settings.pop("assume_timezone"))
     given = {name: value for name, value in settings.items() if value is not None}
-    return Source.open(os.fspath(input), **given)
+    return Source(input, **given) if isinstance(input, bytes) else Source.open(input, **given)
 
 
 def _reader(source: Source, format: str | None) -> Format:
@@ -440,7 +451,7 @@ def expand(input: str | os.PathLike[str]) -> list[Member]:
     """Return what there is to read of *input*: itself, or each file of a directory that no format claims as a whole."""
     from hub import detection
 
-    source = _open(input)
+    source = opened(input)
     if not source.is_directory or detection.claim(source, formats) is not None:
         return [Member(os.fspath(input))]
     return [Member(os.path.join(input, path), os.fspath(input)) for path in source.paths()]  # noqa: PTH118

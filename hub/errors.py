@@ -110,6 +110,19 @@ class HubError(Exception):
     exit_status = 1
 
 
+class Stopped(BaseException):
+    """A signal asked the program to end; what is under way is cleaned up on the way out."""
+
+    def __init__(self, signal: int) -> None:
+        super().__init__(signal)
+        self.signal = signal
+
+    @property
+    def status(self) -> int:
+        """The exit status, as shells count it."""
+        return 128 + self.signal
+
+
 class InvalidDocument(HubError):
     """A document, or a whole input, of which no Storyline can be made; holds every problem found."""
 

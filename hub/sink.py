@@ -21,7 +21,8 @@ from hub.errors import HubError, InvalidDocument, Json, UsageError
 from hub.input_rules import DEPTH, TOO_DEEP
 from hub.json import dumps
 from hub.json_text import too_deep_at
-from hub.staging import Staging, complete, system_errors
+from hub.staging import Area, Staging, system_errors
+from hub.streams import check_path
 
 if TYPE_CHECKING:
     from hub.source import Source
@@ -62,6 +63,7 @@ class Sink:
         force: bool = False,
         inputs: Iterable[str | os.PathLike[str] | Source] = (),
         sort_keys: bool = False,
+        area: Area | None = None,
     ) -> Sink:
         """Return the sink for *target*: a file, `-` for standard output, or a directory.
 
@@ -77,16 +79,17 @@ class Sink:
             if container == "dir":
                 raise UsageError("standard output is no directory; name one")
             return _StreamSink(None, container, sort_keys=sort_keys)
+        check_path(target)
         if container is None and (os.path.isdir(target) or target.endswith(("/", os.sep))):
             container = "dir"
         paths = [path for path in map(_path, inputs) if path is not None]
         if container == "dir":
-            staging = Staging(target, force=force, inputs=paths, apart=True)
+            staging = Staging(target, force=force, inputs=paths, apart=True, area=area)
             return _DirectorySink(staging, sort_keys=sort_keys)
         if _is_device(target):
             return _StreamSink(target, container, sort_keys=sort_keys)
         folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
-        staging = Staging(folder, force=force, inputs=paths, apart=False)
+        staging = Staging(folder, force=force, inputs=paths, apart=False, area=area)
         return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
 
     @property
@@ -275,6 +278,7 @@ class _File:
 
     def __init__(self, staging: Staging, name: str) -> None:
         self._name = name
+        self._staging = staging
         self._packer = compressor(name)
         self._file = staging.create(name)
 
@@ -286,7 +290,7 @@ class _File:
         with system_errors(self._name):
             if self._packer is not None:
                 self._file.write(self._packer.flush())
-            complete(self._file)
+            self._staging.complete(self._file)
 
     def close(self) -> None:
         with suppress(OSError):
@@ -356,7 +360,8 @@ class _DirectorySink(Sink):
         self._staging = staging
         self._sort_keys = sort_keys
         self._count = 0
-        self._taken: set[str] = set()
+        self._taken: dict[str, int] = {}
+        """Names that are taken, folded, each with the last number that was given to it."""
 
     @property
     def container(self) -> Container | None:
@@ -390,12 +395,14 @@ class _DirectorySink(Sink):
 
     def _unique(self, name: str) -> str:
         """Return *name*, or the first numbered one that no document has: `-2`, `-3`, ..."""
-        one, number = name, 1
         # Two names that differ in case only are one file on some systems.
+        folded = name.casefold()
+        one, number = name, self._taken.get(folded, 1)
         while one.casefold() in self._taken:
             number += 1
             one = numbered(name, number)
-        self._taken.add(one.casefold())
+        self._taken[folded] = number
+        self._taken.setdefault(one.casefold(), 1)
         return one
 
 

@@ -8,15 +8,34 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from hub.errors import HubError, UsageError
+
+
+class Area(NamedTuple):
+    """A folder that one run fills with files, many of them: what is temporary is in one place, to be found again.
+
+    Its files are not brought to the disk one by one: a run that is cut short looks at what it left.
+    """
+
+    folder: str
+    temporary: str
+    """A folder on the same disk, which exists."""
 
 
 class Staging:
     """The files below one folder that are to be there together, or not at all."""
 
-    def __init__(self, folder: str, *, force: bool, inputs: Sequence[str], apart: bool) -> None:
+    def __init__(
+        self,
+        folder: str,
+        *,
+        force: bool,
+        inputs: Sequence[str],
+        apart: bool,
+        area: Area | None = None,
+    ) -> None:
         """Plan files below *folder*, which need not exist.
 
         Args:
@@ -24,16 +43,19 @@ class Staging:
             force: replace files that are there.
             inputs: files and folders that are never written over.
             apart: keep the temporary files in a temporary folder; otherwise they are in *folder*, which must exist.
+            area: that of which *folder* is a part.
 
         Raises:
             UsageError: *folder* is none.
         """
-        if not os.path.isdir(folder or os.curdir) and (not apart or os.path.lexists(folder)):
+        may_be_made = (apart or area is not None) and not os.path.lexists(folder)
+        if not may_be_made and not os.path.isdir(folder or os.curdir):
             raise UsageError(f"{folder}: no such folder")
         self._folder = folder
         self._force = force
         self._inputs = inputs
         self._apart = apart
+        self._area = area
         self._token = os.urandom(4).hex()
         self._temporary_folder: str | None = None
         self._staged: dict[str, str] = {}
@@ -69,7 +91,13 @@ class Staging:
         """Add the file *name* with this *data*."""
         with self.create(name) as file:
             file.write(data)
-            complete(file)
+            self.complete(file)
+
+    def complete(self, file: BinaryIO) -> None:
+        """Bring all of *file* to the disk."""
+        file.flush()
+        if self._area is None:
+            os.fsync(file.fileno())
 
     def create(self, name: str) -> BinaryIO:
         """Add the file *name*, and return it, to be written and made `complete`.
@@ -99,8 +127,9 @@ class Staging:
         except BaseException:
             self._undo()
             raise
-        for folder in {os.path.dirname(path) for path in self.paths}:
-            _sync(folder or os.curdir)
+        if self._area is None:
+            for folder in {os.path.dirname(path) for path in self.paths}:
+                _sync(folder or os.curdir)
         self.discard()
 
     def discard(self) -> None:
@@ -114,6 +143,8 @@ class Staging:
 
     def _temporary(self, name: str) -> str:
         """Return the path of a temporary file, on the disk of the folder."""
+        if self._area is not None:
+            return os.path.join(self._area.temporary, f"{self._token}-{len(self._staged)}")
         if not self._apart:
             return os.path.join(
                 self._folder, f".{name[:100]}.{self._token}-{len(self._staged)}.tmp"
@@ -145,8 +176,9 @@ class Staging:
             missing.append(folder)
             folder = os.path.dirname(folder)
         for one in reversed(missing):
-            os.mkdir(one)
-            self._made.append(one)
+            with suppress(FileExistsError):  # another process was faster
+                os.mkdir(one)
+                self._made.append(one)
 
     def _undo(self) -> None:
         for path, old in reversed(self._kept):
@@ -165,12 +197,6 @@ class Staging:
 
 _BUFFER = 1 << 16
 _BINARY: int = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-
-
-def complete(file: BinaryIO) -> None:
-    """Bring all of *file* to the disk."""
-    file.flush()
-    os.fsync(file.fileno())
 
 
 @contextmanager

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from typing import BinaryIO, Protocol
 
-from hub.errors import HubError, InvalidDocument
+from hub.errors import HubError, InvalidDocument, UsageError
 from hub.input_rules import SIZE
 
 PIECE = 1 << 18
@@ -171,6 +171,20 @@ def check_size(size: int, limit: int) -> None:
         raise InvalidDocument(
             [SIZE.at("", message=f"more than {limit} bytes; --max-size allows more")]
         )
+
+
+def check_path(path: str) -> None:
+    """Refuse a *path* that no file can have.
+
+    Raises:
+        UsageError: there is a NUL in it, or a lone surrogate.
+    """
+    try:
+        is_path = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        raise UsageError(f"{path!r}: no name of a file")
 
 
 def paths_below(directory: str) -> Iterator[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import attrs
 import pytest
 
@@ -203,3 +205,18 @@ class TestIsSame:
 
         assert is_same(one, attrs.evolve(one, env=Env(state={"a": 1})))
         assert not is_same(one, attrs.evolve(one, env=Env(state={"a": 1.0})))
+
+
+class TestWork:
+    def test_same_messages_between_others(self) -> None:
+        """A few messages that come again and again, between others that differ, do not take the third power of time."""
+        sides = [
+            turns(*(text for number in range(900) for text in ("again", f"{side}{number}")))
+            for side in "ab"
+        ]
+        start = time.process_time()
+
+        pairs = align(*sides)
+
+        assert [(index, index) for index in range(1800)] == pairs
+        assert time.process_time() - start < 5

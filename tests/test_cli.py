@@ -354,6 +354,36 @@ class TestValidate:
 
 
 class TestReport:
+    def test_report_over_files(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """A report is written neither over the input nor over the output, with `--force` either."""
+        before = story.read_bytes()
+        output = tmp_path / "out.json"
+        convert = ("convert", story, "--to", "storyline", "-o", output, "--force", "--report")
+
+        assert (2, "", f"hub: {story}: the output is the input {story}\n") == hub(*convert, story)
+        assert before == story.read_bytes()
+        assert (
+            2,
+            "",
+            f"hub: {output}: the report would be written over by the output\n",
+        ) == hub(*convert, output)
+        assert not output.exists()
+
+    def test_report_of_standard_input(
+        self, hub: Hub, story: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Standard input is kept to be read twice, with the same settings as a file, and within the limit."""
+        convert = ("convert", "-", "--to", "storyline", "--report", "-")
+        broken = written(story.parent / "broken.json", {**STORY, "turns": [], "x": 1}, STORY)
+        for file, options in ((story, ("--max-size", "10")), (broken, ("--on-error", "skip"))):
+            outcomes = []
+            for name in (str(file), "-"):
+                with file.open() as stream:
+                    monkeypatch.setattr("sys.stdin", stream)
+                    status, out, err = hub("convert", name, *convert[2:], *options)
+                outcomes.append((status, out, err.replace(f"{file}: ", "").replace("-: ", "")))
+            assert outcomes[0] == outcomes[1]
+
     def test_report(self, hub: Hub, story: Path, tmp_path: Path) -> None:
         """`--report` says what was kept, and does not change the output."""
         plain = hub("convert", story, "--to", "storyline")

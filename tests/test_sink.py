@@ -751,6 +751,24 @@ class TestStandardOutput:
         assert {"a": 1} == loads(output.getvalue()[:start])
 
 
+def test_documents_of_one_name(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many documents of one name are numbered, each in one step."""
+    tried = []
+
+    def count(name: str, number: int) -> str:
+        tried.append(number)
+        return numbered(name, number)
+
+    monkeypatch.setattr("hub.sink.numbered", count)
+
+    with Sink.open("out/") as sink:
+        for _ in range(100):
+            sink.write({}, name="x.json")
+
+    assert list(range(2, 101)) == tried
+    assert 100 == len(below(here))
+
+
 def test_time_of_many_files(here: Path) -> None:
     """A thousand documents go into a directory in seconds."""
     start = time.monotonic()

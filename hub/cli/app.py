@@ -5,6 +5,7 @@ Only the command that was asked for is imported and built; of the others the hel
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Annotated, NamedTuple
 
@@ -120,8 +121,13 @@ def _ended(status: int) -> int:
             say(f"hub: plugin {state.id} ({state.origin}) is not used: {state.reason}")
             say(f"hub: `hub plugins doctor {state.id}` shows more")
     try:
-        sys.stdout.flush()
-    except (BrokenPipeError, ValueError):
-        # Who reads the output has seen enough; the interpreter must not try again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError) as error:
+        from hub.cli.output import error_status
+
+        status = status or error_status(error)
+        # Who reads the output has seen enough, or the disk is full; the interpreter must not try again.
+        with suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return status

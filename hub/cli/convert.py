@@ -1,22 +1,27 @@
-"""`hub convert`: one input to another format."""
+"""`hub convert`: one input, or many, to another format."""
 
 import json
-import sys
-from typing import TYPE_CHECKING, Annotated, Literal
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from hub.cli import app
+from hub.cli.many import are_many
 from hub.cli.options import (
     From,
+    Jobs,
     MaxSize,
     Options,
     Plugins,
     Strict,
+    SummaryFile,
     Timezone,
     To,
     load_plugins,
     pairs,
+    processes,
 )
 from hub.cli.output import say, say_problems
 from hub.errors import UsageError
@@ -24,15 +29,18 @@ from hub.errors import UsageError
 if TYPE_CHECKING:
     from hub.api import Conversion
     from hub.fidelity import Report
-    from hub.source import Source
 
 FAILURES = ("carried", "normalised", "dropped", "synthesised")
 """Classes of the fidelity report that `--fail-on` takes."""
 
 
 def convert(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="File or directory; - is standard input.")
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="INPUT...",
+            help="Files, directories, patterns such as 'runs/**/*.json'; - is standard input.",
+        ),
     ],
     to: To,
     from_: From = None,
@@ -104,37 +112,78 @@ def convert(
         list[str] | None,
         typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
     ] = None,
+    jobs: Jobs = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume", help="Go on with a run on many inputs: do what is missing or has changed."
+        ),
+    ] = False,
+    split: Annotated[
+        bool,
+        typer.Option("--split", help="Make a folder of each input, with a file for each document."),
+    ] = False,
+    summary: SummaryFile = None,
     plugin: Plugins = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
     ] = False,
 ) -> None:
-    """Convert a trajectory file to another format.
+    """Convert a trajectory file to another format, or all files of directories.
 
+    Of many inputs each is detected alone, and becomes a file below the folder OUT, as the inputs lie.
     What the target cannot hold travels in its envelope, and comes back when the file is converted again.
     Nothing is written over the input, nor over an existing file without --force; no half-written file is left.
     """
     from hub import api
 
-    api.kept = [] if app.exits_at_once else None
     load_plugins(plugin)
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
-    extensions = [*(extension or ()), *(["redact"] if redact else [])]
-    source = _kept(file) if report or fail_on else file
-    if report or fail_on:
+    extensions = (*(extension or ()), *(["redact"] if redact else []))
+    if jobs is not None or resume or split or summary or are_many(inputs, from_):
+        if report:
+            raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
+        settings = {
+            "to": to,
+            "format": from_,
+            "container": container,
+            "carry": not no_carry,
+            "extract_images": extract_images,
+            "force": force,
+            "fail_on": tuple(fail_on or ()),
+            "resume": resume,
+            "split": split,
+            "jobs": processes(jobs),
+            "strict": strict,
+            "on_error": on_error,
+            "assume_timezone": assume_timezone,
+            "max_size": max_size,
+            "options": pairs(option),
+            "plugins": tuple(plugin or ()),
+            "extensions": extensions,
+        }
+        raise typer.Exit(_convert_many(inputs, output, settings, summary=summary, quiet=quiet))
+    api.kept = [] if app.exits_at_once else None
+    file = inputs[0]
+    twice = bool(report or fail_on)
+    data = _standard_input(max_size) if twice and file == "-" else None
+    if twice:
         measured = api.measure(
-            source,
+            file if data is None else data,
             to=to,
             format=from_,
             carry=not no_carry,
             assume_timezone=assume_timezone,
+            max_size=max_size,
             options=pairs(option),
             extensions=extensions,
         )
         if report:
-            _write_report(measured, report, report_format, force=force)
+            _write_report(
+                measured, report, report_format, force=force, inputs=[file], output=output
+            )
         counts = {str(kind): number for kind, number in measured.counts.items()}
         lossy = [kind for kind in fail_on or () if counts[kind]]
         if lossy:
@@ -145,7 +194,7 @@ def convert(
             )
             raise typer.Exit(1)
     result = api.convert(
-        source,
+        file if data is None else data,
         output,
         to=to,
         format=from_,
@@ -169,18 +218,44 @@ def convert(
         raise typer.Exit(3)
 
 
-def _kept(file: str) -> "str | Source":
-    """Return what can be read twice of *file*: standard input is kept."""
-    if file != "-":
-        return file
-    from hub.source import Source
+def _convert_many(
+    inputs: list[str],
+    output: str,
+    settings: dict[str, Any],
+    *,
+    summary: str | None,
+    quiet: bool,
+) -> int:
+    from hub.batch.running import convert_many, count
+    from hub.cli.bulk import follow, tell
 
-    return Source(sys.stdin.buffer.read())
+    return follow(
+        convert_many(inputs, output, **settings),
+        total=lambda: count(inputs, settings["format"], without=output),
+        summary=summary,
+        force=settings["force"] or settings["resume"],
+        quiet=quiet,
+        show=tell,
+    )
+
+
+def _standard_input(max_size: int | None) -> bytes:
+    """Return what is on standard input, to be read twice."""
+    from hub.source import MAX_SIZE, Source
+
+    return Source.open("-", max_size=MAX_SIZE if max_size is None else max_size).bytes()
 
 
 def _write_report(
-    report: "Report", path: str, format: Literal["text", "json"] | None, *, force: bool
+    report: "Report",
+    path: str,
+    format: Literal["text", "json"] | None,
+    *,
+    force: bool,
+    inputs: Sequence[str],
+    output: str,
 ) -> None:
+    """Write a *report* to *path*, which is neither one of the *inputs* nor the *output*."""
     from hub.sink import Sink
 
     as_json = format == "json" or (format is None and path.endswith(".json"))
@@ -188,7 +263,9 @@ def _write_report(
         text = json.dumps(report.to_json(), indent=2) if as_json else report.to_text().rstrip()
         say(text)
         return
-    with Sink.open(path, container="object", force=force) as sink:
+    if output != "-" and os.path.realpath(path) == os.path.realpath(output):
+        raise UsageError(f"{path}: the report would be written over by the output")
+    with Sink.open(path, container="object", force=force, inputs=inputs) as sink:
         sink.write(report.to_json() if as_json else report.to_text().encode())
 
 

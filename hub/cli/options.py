@@ -53,6 +53,24 @@ MaxSize = Annotated[
     int | None,
     typer.Option(metavar="BYTES", help="Limit of the input after decompression.  [default: 4 GiB]"),
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs",
+        "-j",
+        metavar="N",
+        min=0,
+        help="Processes that share the work on many inputs; 0 is one for each processor.  [default: 1]",
+    ),
+]
+SummaryFile = Annotated[
+    str | None,
+    typer.Option(
+        "--summary",
+        metavar="FILE",
+        help="Write what became of each input, for programs: JSON, or JSON Lines for .jsonl.",
+    ),
+]
 Plugins = Annotated[
     list[str] | None,
     typer.Option(
@@ -72,6 +90,16 @@ def pairs(options: Sequence[str] | None) -> dict[str, str]:
             raise UsageError(f"--option takes NAME=VALUE, not {option!r}")
         found[name] = value
     return found
+
+
+def processes(jobs: int | None) -> int:
+    """Return how many processes `--jobs` asks for."""
+    if jobs != 0:
+        return jobs or 1
+    import os
+
+    has_affinity = hasattr(os, "sched_getaffinity")
+    return len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
 
 
 def load_plugins(paths: Sequence[str] | None) -> None:

@@ -6,10 +6,12 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from signal import Signals
 
 import typer
 
-from hub.errors import HubError, InvalidDocument, Problem
+from hub.errors import HubError, InvalidDocument, Problem, Stopped
 
 FOLDED_AFTER = 10
 """How many problems of one rule are shown for one document: validation.md 1."""
@@ -18,7 +20,6 @@ PASSED_OVER = frozenset({"detect.unknown", "input.empty", "input.encoding"})
 """Rules by which a file that stands in a directory is none of ours."""
 
 SOME_FAILED = 3
-INTERRUPTED = 130
 INTERNAL_ERROR = 70
 TRACEBACK = "HUB_TRACEBACK"
 """Environment variable: when set, an internal error shows its trace."""
@@ -26,7 +27,9 @@ TRACEBACK = "HUB_TRACEBACK"
 
 def say(text: str) -> None:
     """Tell people something that is no result."""
-    typer.echo(printable(text), err=True)
+    # Where nobody can be told, what was asked for is done all the same.
+    with suppress(OSError, ValueError):
+        typer.echo(printable(text), err=True)
 
 
 def printable(text: str) -> str:
@@ -61,9 +64,11 @@ def say_problems(problems: Sequence[Problem], name: str | None) -> None:
 
 def error_status(error: BaseException, name: str | None = None) -> int:
     """Tell what went wrong, without a traceback, and return the exit status."""
-    if isinstance(error, KeyboardInterrupt):
-        say("hub: interrupted; nothing half-written was left behind")
-        return INTERRUPTED
+    if isinstance(error, KeyboardInterrupt | Stopped):
+        number = error.signal if isinstance(error, Stopped) else Signals.SIGINT
+        what = "interrupted" if number == Signals.SIGINT else f"stopped by {Signals(number).name}"
+        say(f"hub: {what}; nothing half-written was left behind")
+        return Stopped(number).status
     if isinstance(error, BrokenPipeError):
         return 0
     if isinstance(error, InvalidDocument):

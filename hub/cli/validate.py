@@ -1,23 +1,33 @@
-"""`hub validate`: every problem of a file."""
+"""`hub validate`: every problem of a file, or of many."""
 
+import sys
 from collections import Counter
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from hub.cli.many import are_many
 from hub.cli.options import (
     AsJson,
     Files,
     From,
+    Jobs,
     MaxSize,
     Options,
     Plugins,
     Strict,
+    SummaryFile,
     Timezone,
     load_plugins,
     pairs,
+    processes,
 )
 from hub.cli.output import each_input, print_json, printable, problem_lines
+from hub.errors import Problem
+
+if TYPE_CHECKING:
+    from hub.batch.outcome import Outcome
 
 
 def validate(
@@ -28,21 +38,49 @@ def validate(
     assume_timezone: Timezone = None,
     max_size: MaxSize = None,
     option: Options = None,
+    jobs: Jobs = None,
+    summary: SummaryFile = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing summary.")] = False,
     plugin: Plugins = None,
 ) -> None:
     """List all problems of each file: place, severity, what was expected, what was found, and the rule.
 
+    Of a directory each file is looked at, unless a format claims it as a whole.
+
     Exit status 1 when a file has an error or a fatal problem; warnings and infos are no failure.
     """
     load_plugins(plugin)
-    settings = {
+    settings: dict[str, Any] = {
         "format": from_,
         "strict": strict,
         "assume_timezone": assume_timezone,
         "max_size": max_size,
         "options": pairs(option),
     }
-    raise typer.Exit(each_input(files, lambda name: _validate(name, settings, as_json=as_json)))
+    if jobs is None and summary is None and not are_many(files, from_):
+        raise typer.Exit(each_input(files, lambda name: _validate(name, settings, as_json=as_json)))
+    from hub.batch.running import count, validate_many
+    from hub.cli.bulk import follow, tell
+
+    def show(outcome: "Outcome") -> None:
+        is_told = outcome.result != "passed-over" and (outcome.problems or not outcome.message)
+        if is_told and (as_json or outcome.format is not None):
+            is_valid = outcome.result == "done"
+            found = Validated(outcome.format or "", outcome.documents, outcome.problems, is_valid)
+            _show(outcome.input, found, as_json=as_json)
+        else:
+            tell(outcome)
+
+    raise typer.Exit(
+        follow(
+            validate_many(files, jobs=processes(jobs), plugins=tuple(plugin or ()), **settings),
+            total=lambda: count(files, from_),
+            summary=summary,
+            force=force,
+            quiet=not sys.stderr.isatty(),
+            show=show,
+        )
+    )
 
 
 def _validate(name: str, settings: dict[str, Any], *, as_json: bool) -> int:
@@ -55,6 +93,21 @@ def _validate(name: str, settings: dict[str, Any], *, as_json: bool) -> int:
         if not as_json:
             raise
         result = api.Validation("", 0, list(error.problems))
+    found = Validated(result.format, result.documents, result.problems, result.is_valid)
+    _show(name, found, as_json=as_json)
+    return 0 if result.is_valid else 1
+
+
+class Validated(NamedTuple):
+    """What is shown of one input."""
+
+    format: str
+    documents: int
+    problems: Sequence[Problem]
+    is_valid: bool
+
+
+def _show(name: str, result: Validated, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {
@@ -68,10 +121,9 @@ def _validate(name: str, settings: dict[str, Any], *, as_json: bool) -> int:
     else:
         for line in [*problem_lines(result.problems, name), f"{name}: {_verdict(result)}"]:
             typer.echo(printable(line))
-    return 0 if result.is_valid else 1
 
 
-def _verdict(result: Any) -> str:
+def _verdict(result: Validated) -> str:
     counts = Counter(problem.severity for problem in result.problems)
     words = [
         f"{counts[severity]} {severity if severity == 'fatal' or counts[severity] == 1 else severity + 's'}"

@@ -82,6 +82,9 @@ def turn_prompt_turns(storyline: Storyline) -> Iterator[tuple[Turn, list[PromptT
             yield turn, []
             continue
         before, in_force = in_force, prompt_pair(turn.prompt)
+        if in_force == before:
+            yield turn, []
+            continue
         said = zip(("system", "user"), in_force, before, strict=True)
         yield turn, [PromptTurn(source, text) for source, text, old in said if text and text != old]
 
@@ -90,27 +93,35 @@ def visible_results(turn: Turn) -> list[dict[str, Json]]:
     """Return the results that *turn* shows, each an object: storyline.md 5.1.
 
     First the elements of the observation, then one for each call that has a `result` which no element names. The
-    objects of the observation are shared, not copied.
+    objects of the observation are shared, not copied, and so may be its list.
     """
     shown = observed_results(turn)
-    calls = turn.tool_calls and [call for call in turn.tool_calls if call.result is not None]
-    if not calls:
-        return shown
+    for call in turn.tool_calls or ():
+        if call.result is not None:
+            return shown + _results_of_calls(turn, shown)
+    return shown
+
+
+def _results_of_calls(turn: Turn, shown: list[dict[str, Json]]) -> list[dict[str, Json]]:
+    """Return the results that calls of *turn* have and none of those *shown* names."""
     references = (result.get("source_call_id") for result in shown)
     answered = {reference for reference in references if isinstance(reference, str)}
-    return shown + [
+    return [
         {"source_call_id": call.tool_call_id, "content": call.result}
-        for call in calls
-        if call.tool_call_id not in answered
+        for call in turn.tool_calls or ()
+        if call.result is not None and call.tool_call_id not in answered
     ]
 
 
 def observed_results(turn: Turn) -> list[dict[str, Json]]:
-    """Return the results of the observation of *turn* alone, each an object."""
+    """Return the results of the observation of *turn* alone, each an object; the list may be its own."""
     observation = turn.observation
     if observation is None:
         return []
     results = observation.get("results") if isinstance(observation, dict) else observation
     if not isinstance(results, list):
         return [{"content": observation}]
-    return [result if isinstance(result, dict) else {"content": result} for result in results]
+    for result in results:
+        if not isinstance(result, dict):
+            return [one if isinstance(one, dict) else {"content": one} for one in results]
+    return results

@@ -4,6 +4,7 @@ Source: actf.md 3.1 and 3.2; storyline.md 4.4.
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from hub import MISSING, Json, is_integer, turn_ids
@@ -85,10 +86,19 @@ class Steps(NamedTuple):
             numbers = [
                 one if is_integer(one) else turn for one, turn in zip(ids, turns, strict=True)
             ]
-        call_ids = list(map(effective_ids, tools, numbers))
+        call_ids = _own_ids(tools) or list(map(effective_ids, tools, numbers))
         seen: list[Json] = [step.get("observation") for step in steps]
         observations = [one if type(one) is list else [] for one in seen]
         return cls(steps, turns, tools, call_ids, observations, replaced)
+
+
+def _own_ids(tools: Sequence[Sequence[Tool]]) -> list[list[str]] | None:
+    """Return the ids that the tools of all steps have; None if one has none that is usable."""
+    ids: list[Json] = [tool.get("id") for listed in tools for tool in listed]
+    if not set(map(type, ids)) <= {str} or "" in ids or any(map(str.isspace, ids)):
+        return None
+    every = iter(ids)
+    return [list(islice(every, len(listed))) for listed in tools]
 
 
 def effective_ids(tools: Sequence[Tool], number: int) -> list[str]:

@@ -16,13 +16,20 @@ PromptPair = tuple[str, str]
 def prompts_from_pairs(
     pairs: Sequence[PromptPair],
 ) -> tuple[Prompt | None, Sequence[Prompt | None]]:
-    """Return the baseline, the first pair that says something, and for each step its prompt where it differs."""
+    """Return the baseline, the first pair that says something, and for each step its prompt where it differs.
+
+    Neighbours with one prompt share it.
+    """
     baseline = next((pair for pair in pairs if pair != ("", "")), None)
     if baseline is None:
         return None, [None] * len(pairs)
-    return prompt_from_pair(baseline), [
-        None if pair == baseline else prompt_from_pair(pair) for pair in pairs
-    ]
+    prompts: list[Prompt | None] = []
+    before, prompt = baseline, None
+    for pair in pairs:
+        if pair != before:
+            before, prompt = pair, None if pair == baseline else prompt_from_pair(pair)
+        prompts.append(prompt)
+    return prompt_from_pair(baseline), prompts
 
 
 def prompt_from_pair(pair: PromptPair) -> Prompt:

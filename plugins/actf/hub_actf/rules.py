@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from operator import lt
 
 from hub import MISSING, Json, Problem, Rule, compact, equal, is_integer, pointer, show
 from hub_actf.effective import Steps, calls_in, reference, reference_key, tool_name, tools_in
@@ -126,6 +127,9 @@ def version(trajectory: Mapping[str, Json], at: str) -> Iterator[Problem]:
 
 def step_order(steps: Steps, at: str) -> Iterator[Problem]:
     """Step ids are above 0 and strictly increasing; gaps are allowed."""
+    ids = steps.turn_ids
+    if not steps.replaced_ids and ids[:1] > [0] and all(map(lt, ids, ids[1:])):
+        return
     previous = None
     for index, step in enumerate(steps.steps):
         current = step.get("step_id")

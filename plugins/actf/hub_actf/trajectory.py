@@ -35,9 +35,7 @@ def run_from_trajectory(
     residuals: dict[str, Json],
 ) -> Run:
     """Return what the trajectory at *at* says; *residuals* takes what no field holds."""
-    pairs = [
-        (text(step.get("system_prompt")), text(step.get("user_content"))) for step in steps.steps
-    ]
+    pairs = list(zip(texts(steps, "system_prompt"), texts(steps, "user_content"), strict=True))
     baseline, prompts = prompts_from_pairs(pairs)
     started_at, finished_at = (
         parsed.times.get(f"{at}/{key}", trajectory.get(key))
@@ -50,6 +48,12 @@ def run_from_trajectory(
         finished_at=finished_at,
         version=text(trajectory.get("schema_version")) or None,
     )
+
+
+def texts(steps: Steps, key: str) -> list[str]:
+    """Return the text that each step has under *key*."""
+    values: list[Json] = [step.get(key) for step in steps.steps]
+    return values if set(map(type, values)) <= {str} else list(map(text, values))
 
 
 def trajectory_from_storyline(

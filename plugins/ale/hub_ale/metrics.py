@@ -71,7 +71,7 @@ def write_metrics(turn: Turn) -> StepMetrics | None:
     if names.caches:
         reads = _count(metrics, _CACHE_READS, ("prompt_tokens_details", "cached_tokens"))
         writes = _count(metrics, _CACHE_WRITES, ("extra", "cache_creation_tokens"))
-    fresh = _count(metrics, names.fresh)
+    fresh = _count(metrics, names.fresh) if names.fresh else None
     if fresh is None:
         # Prompt tokens without cache reads and writes: the three are disjoint (ale.md 3.1).
         whole = _count(metrics, names.whole)

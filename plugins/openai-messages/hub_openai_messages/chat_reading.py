@@ -241,7 +241,7 @@ def is_plain(turn: Turn, source: Message) -> bool:
         len(source) == 2  # noqa: PLR2004  # these two
         and turn.message is not None
         and source.get("content") is turn.message
-        and source["role"] == ROLE_OF_SOURCE.get(turn.source)
+        and source.get("role", MISSING) == ROLE_OF_SOURCE.get(turn.source)
     )
 
 

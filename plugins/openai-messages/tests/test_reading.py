@@ -420,6 +420,7 @@ class TestHostile:
             {"session_steps": {}},
             [[u("x")]],
             {"messages": [{"role": "assistant", "tool_calls": [[], {}, None, {"function": []}]}]},
+            {"messages": [{"content": "x", "name": "y"}]},
             {"messages": [{"role": "tool", "tool_call_id": []}, {"role": "function", "name": []}]},
             {"messages": [{"role": "user", "content": {"text": {"text": {"text": []}}}}]},
             [row(messages=[None, 5, [], {"role": []}, {"role": "tool", "tool_call_id": {}}])],

@@ -1,0 +1,222 @@
+"""The journal of a run: what was begun and what became of it, so that a run that was cut short can go on.
+
+It is a file of JSON Lines in the output folder: what the run is, then a line for each input that is begun, and one for
+each that ended. When the run has ended the lines stand in the order of the plan, so that it is the same however often
+the run was cut short. An input is not done again if it is what it was, and so are its outputs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, BinaryIO
+
+from hub.batch.outcome import Outcome
+from hub.batch.planning import STATE, Item
+from hub.errors import Problem, UsageError
+
+VERSION = 1
+_FILE, _NEXT, _TEMPORARY = "journal.jsonl", "journal.next", "temporary"
+
+
+class Journal:
+    """The journal in an output folder; see `opened`."""
+
+    def __init__(self, folder: str, run: dict[str, Any]) -> None:
+        self._folder = folder
+        self._state = os.path.join(folder, STATE)
+        self._run = run
+        self._file: BinaryIO | None = None
+        self._next: BinaryIO | None = None
+        self._ended: dict[str, int] = {}
+        """Where in the file it stands what became of an input, by name."""
+        self._lines: dict[str, bytes] = {}
+        """What was noted of inputs that have ended before those in front of them."""
+        self._begun: set[str] = set()
+        """Places whose outputs may be there, though nothing says that they are whole."""
+
+    @property
+    def temporary(self) -> str:
+        """The folder for temporary files."""
+        return os.path.join(self._state, _TEMPORARY)
+
+    def known(self, item: Item) -> Outcome | None:
+        """Return what became of *item* in an earlier run, if it need not be done again."""
+        at = self._ended.get(item.name)
+        if at is None or self._file is None:
+            return None
+        self._file.seek(at)
+        line = self._file.readline()
+        entry = json.loads(line)
+        self._file.seek(0, os.SEEK_END)
+        outcome = self._outcome(entry["outcome"])
+        if outcome.is_failure or entry["place"] != item.place:
+            return None
+        if entry["identity"] != item.identity or entry["sizes"] != _sizes(outcome):
+            return None
+        self._lines[item.place] = line
+        return outcome
+
+    def may_be_there(self, item: Item) -> bool:
+        """Tell whether an earlier run may have written the output of *item*."""
+        return item.place in self._begun
+
+    def begun(self, item: Item) -> None:
+        """Note that *item* is given to somebody."""
+        if item.place not in self._begun and not os.path.lexists(
+            os.path.join(self._folder, item.place)
+        ):
+            self._add(self._file, _line({"begun": item.place}))
+
+    def ended(self, item: Item, outcome: Outcome) -> None:
+        """Note what became of *item*."""
+        line = self._lines[item.place] = _line(self._entry(item, outcome))
+        self._add(self._file, line)
+
+    def in_order(self, item: Item) -> None:
+        """Note what became of *item* in the journal of the whole run, which is in the order of the plan."""
+        if self._next is not None:
+            self._next.write(self._lines.pop(item.place))
+
+    def finish(self) -> None:
+        """Put the journal of the whole run in the place of this one."""
+        if self._file is not None and self._next is not None:
+            self._next.close()
+            os.replace(os.path.join(self._state, _NEXT), os.path.join(self._state, _FILE))
+
+    def _entry(self, item: Item, outcome: Outcome) -> dict[str, Any]:
+        """Return what is noted of an input that has ended; its outputs by their path below the folder."""
+        told = outcome._replace(
+            outputs=[os.path.relpath(path, self._folder) for path in outcome.outputs],
+            problems=[problem._asdict() for problem in outcome.problems],  # type: ignore[misc]  # JSON
+            measures=None,
+        )
+        return {
+            "input": item.name,
+            "place": item.place,
+            "identity": item.identity,
+            "sizes": _sizes(outcome),
+            "outcome": told._asdict(),
+        }
+
+    def _outcome(self, told: dict[str, Any]) -> Outcome:
+        return Outcome(
+            **{
+                **told,
+                "outputs": [os.path.join(self._folder, path) for path in told["outputs"]],
+                "problems": [Problem(**problem) for problem in told["problems"]],
+            }
+        )
+
+    def _add(self, file: BinaryIO | None, line: bytes) -> None:
+        if file is not None:
+            file.write(line)
+            file.flush()
+
+    def _open(self, *, resume: bool, force: bool) -> None:
+        path = os.path.join(self._state, _FILE)
+        is_there = os.path.exists(path)
+        if is_there and not resume and not force:
+            raise UsageError(
+                f"{self._folder}: holds an earlier run;"
+                " --resume does what is missing or has changed, --force begins anew"
+            )
+        os.makedirs(self._state, exist_ok=True)
+        self._file = open(path, "a+b")  # noqa: SIM115  # closed by `opened`
+        _lock(self._file, self._state)
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        os.mkdir(self.temporary)
+        if not (is_there and resume and self._load()):
+            self._file.truncate(0)
+            self._add(self._file, _line(self._run))
+        self._next = open(os.path.join(self._state, _NEXT), "wb")  # noqa: SIM115  # as above
+        self._add(self._next, _line(self._run))
+
+    def _load(self) -> bool:
+        """Read what is there; tell whether anything is.
+
+        Raises:
+            UsageError: it is the journal of a run with other settings.
+        """
+        assert self._file is not None  # noqa: S101  # just opened
+        self._file.seek(0)
+        try:
+            run = json.loads(self._file.readline())
+        except ValueError:
+            return False
+        if run != self._run:
+            names = [name for name in {**run, **self._run} if run.get(name) != self._run.get(name)]
+            raise UsageError(
+                f"{self._folder}: the earlier run was another one ({', '.join(names)});"
+                " --force begins anew"
+            )
+        at = self._file.tell()
+        for line in iter(self._file.readline, b""):
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                break
+            if "begun" in entry:
+                self._begun.add(entry["begun"])
+            else:
+                self._ended[entry["input"]] = at
+                if entry["outcome"]["outputs"]:
+                    self._begun.add(entry["place"])
+                else:
+                    self._begun.discard(entry["place"])
+            at = self._file.tell()
+        self._file.truncate(at)  # the last line may be cut
+        self._file.seek(0, os.SEEK_END)
+        return True
+
+    def _close(self) -> None:
+        for file in (self._next, self._file):
+            if file is not None:
+                file.close()
+        shutil.rmtree(self.temporary, ignore_errors=True)
+        with suppress(OSError):
+            os.unlink(os.path.join(self._state, _NEXT))
+
+
+@contextmanager
+def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> Iterator[Journal]:
+    """Open the journal of *run* in the output *folder*.
+
+    Raises:
+        UsageError: there is one of another run, or of the same without *resume* or *force*; or the run is under way.
+    """
+    journal = Journal(folder, {"journal": VERSION, **run})
+    try:
+        journal._open(resume=resume, force=force)  # noqa: SLF001  # our own
+        yield journal
+    finally:
+        journal._close()  # noqa: SLF001
+
+
+def _lock(file: BinaryIO, state: str) -> None:
+    """Keep others from writing to the same folder, where the system can."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UsageError(f"{os.path.dirname(state)}: another run writes to it") from None
+    except OSError:
+        return  # a file system without locks
+
+
+def _sizes(outcome: Outcome) -> list[int] | None:
+    """Return how large the outputs are that stand on the disk; None if one is not there."""
+    try:
+        return [os.stat(path).st_size for path in outcome.outputs]
+    except OSError:
+        return None
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode() + b"\n"

@@ -1,0 +1,178 @@
+"""What there is to do: the inputs of a run, each with the place that its output gets.
+
+Files, directories and patterns become items in a fixed order, found while the run goes on: nothing is held but the
+names that are taken. Symbolic links are not followed. Source: detection.md 5.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from hub.batch.places import Places, relative_to, shared_folder
+from hub.errors import HubError
+from hub.source import Source
+
+MAGIC = re.compile(r"[*?\[]")
+"""What makes a name that is no file a pattern."""
+
+STATE = ".storyline-hub"
+"""The folder in an output folder in which a run keeps its journal; never an input."""
+
+Claims = Callable[[Source], str | None]
+"""Returns the id of the format that claims a directory as a whole."""
+
+
+class Item(NamedTuple):
+    """One input of a run."""
+
+    path: str
+    """What is read: a file, or a directory that a format claims as a whole."""
+    name: str
+    """Path of the input as people know it."""
+    place: str
+    """Where its output stands below the output folder, with `/` between the parts."""
+    is_found: bool = True
+    """Whether a directory holds it; otherwise somebody named it."""
+    error: HubError | None = None
+    """Why it cannot be read at all."""
+    container: str | None = None
+    """Stamp of the archive that holds it."""
+    identity: str | None = None
+    """The stamp that it had before it was read."""
+    is_again: bool = False
+    """Whether its output may be there: an earlier run began with it."""
+
+    def stamp(self) -> str | None:
+        """Return what changes when the input does: size and times of the file, or of all files of the directory."""
+        try:
+            return self._stamp()
+        except OSError:
+            return None
+
+    def _stamp(self) -> str:
+        if self.container is not None:
+            return self.container
+        if os.path.isdir(self.path):
+            digest = hashlib.sha256()
+            for path, _ in _files(self.path):
+                digest.update(f"{path}\0{_stamp(os.path.join(self.path, path))}\0".encode())
+            return digest.hexdigest()
+        return _stamp(self.path)
+
+
+def _stamp(path: str) -> str:
+    found = os.stat(path)
+    return f"{found.st_size}-{found.st_mtime_ns}-{found.st_ctime_ns}"
+
+
+class _Root(NamedTuple):
+    """One of the inputs, as it was named."""
+
+    path: str
+    base: str
+    """The folder to which places below it are relative, if it is the only one."""
+    is_pattern: bool = False
+
+
+def plan(
+    inputs: Sequence[str], claims: Claims, places: Places, *, without: str | None = None
+) -> Iterator[Item]:
+    """Yield an item for each file of *inputs*, in the order of the inputs and then of paths.
+
+    With one input, places are relative to it; with several, to the folder that holds all of them. *without* is a folder
+    that is left out: that of the outputs, where it lies among the inputs.
+    """
+    roots = [_root(one) for one in inputs]
+    base = roots[0].base if len(roots) == 1 else shared_folder([one.base for one in roots])
+    seen: set[int] = set()
+    avoided = None if without is None else os.path.realpath(without)
+    for root in roots:
+        for item in _items(root, claims, avoided):
+            if len(roots) > 1 or root.is_pattern:
+                key = hash(os.path.realpath(item.path))
+                if key in seen:
+                    continue
+                seen.add(key)
+            place = relative_to(base, item.path)
+            yield item._replace(place=places.of(place))
+
+
+def _root(named: str) -> _Root:
+    if os.path.isdir(named):
+        return _Root(named, named)
+    if MAGIC.search(named) and not os.path.lexists(named):
+        fixed = named[: MAGIC.search(named).start()]  # type: ignore[union-attr]  # it is there
+        return _Root(named, os.path.dirname(fixed) or os.curdir, is_pattern=True)
+    return _Root(named, os.path.dirname(named) or os.curdir)
+
+
+def _items(root: _Root, claims: Claims, avoided: str | None) -> Iterator[Item]:
+    if root.is_pattern:
+        yield from _matching(root, claims, avoided)
+    elif os.path.isdir(root.path):
+        yield from _below(root.path, claims, avoided)
+    else:
+        yield Item(root.path, root.path, "", is_found=False)
+
+
+def _matching(root: _Root, claims: Claims, avoided: str | None) -> Iterator[Item]:
+    """Yield an item for each file that matches the pattern of *root*, and for those of folders that do."""
+    import glob
+
+    matches = sorted(glob.iglob(root.path, recursive=True))
+    if not matches:
+        error = HubError("no file matches")
+        yield Item(root.path, root.path, "", is_found=False, error=error)
+    for match in matches:
+        if not os.path.isdir(match):
+            yield Item(match, match, "")
+        elif not root.path.endswith("**") and not os.path.islink(match):
+            yield from _below(match, claims, avoided)
+
+
+def _below(folder: str, claims: Claims, avoided: str | None) -> Iterator[Item]:
+    """Yield an item for each file below *folder*, and for each directory that a format claims as a whole.
+
+    A format may claim a directory for what stands deep in it, so the deepest ones are taken: files beside them, which
+    the format would not read, are items of their own.
+    """
+    if avoided is not None and os.path.realpath(folder) == avoided:
+        return
+    try:
+        is_claimed = claims(Source.open(folder)) is not None
+        entries = _entries(folder)
+    except (HubError, OSError) as error:
+        told = error if isinstance(error, HubError) else HubError(error.strerror or str(error))
+        yield Item(folder, folder, "", error=told)
+        return
+    if is_claimed and not any(
+        is_folder and claims(Source.open(path)) is not None for path, is_folder in entries
+    ):
+        yield Item(folder, folder, "")
+        return
+    for path, is_folder in entries:
+        if is_folder:
+            yield from _below(path, claims, avoided)
+        else:
+            yield Item(path, path, "")
+
+
+def _entries(folder: str) -> list[tuple[str, bool]]:
+    """Return the paths of the files and folders in *folder*, in order, each with whether it is a folder."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name != STATE and (is_folder or entry.is_file(follow_symlinks=False)):
+                found.append((os.path.join(folder, entry.name), is_folder))
+    return sorted(found)
+
+
+def _files(folder: str) -> Iterable[tuple[str, bool]]:
+    from hub.streams import paths_below
+
+    return ((path, False) for path in paths_below(folder))

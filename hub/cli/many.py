@@ -1,0 +1,20 @@
+"""Whether a command has one input or many, found out without importing what many need."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+
+def are_many(inputs: Sequence[str], format: str | None) -> bool:
+    """Tell whether *inputs* are more than one document's: several, a pattern, or a directory of files of any kind."""
+    if len(inputs) != 1:
+        return True
+    named = inputs[0]
+    if named == "-" or os.path.isfile(named):
+        return False
+    if os.path.isdir(named):
+        from hub.batch.running import is_whole
+
+        return not is_whole(named, format)
+    return any(mark in named for mark in "*?[") and not os.path.lexists(named)
