@@ -59,10 +59,10 @@ class Staging:
         self._area = area
         self._token = os.urandom(4).hex()
         self._temporary_folder: str | None = None
-        self._checked: str | None = None
-        """The name that was checked last; all are checked again when they get their files."""
         self._lock: int | None = None
         """That of the temporary folder, by which other runs know that this one lives."""
+        self._checked: str | None = None
+        """The name that was checked last; all are checked again when they get their files."""
         self._staged: dict[str, str] = {}
         """Where each file is, by its name."""
         self._kept: list[tuple[str, str | None]] = []

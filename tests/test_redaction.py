@@ -176,16 +176,17 @@ class TestCommand:
         said = capsys.readouterr().err.splitlines()[-1]
         assert said == "redacted: 5 AWS Access Key, 2 GitHub Token, 1 e-mail address, 1 private key"
 
-    def test_many(self, file: Path, tmp_path: Path) -> None:
-        """With many inputs and several processes too, no secret is written."""
-        folder = tmp_path / "many"
+    def test_many(self, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        """Of many inputs, converted by several processes, each is redacted."""
+        folder, output = tmp_path / "runs", tmp_path / "clean"
         folder.mkdir()
-        for number in range(3):
-            (folder / f"{number}.json").write_bytes(file.read_bytes())
-        convert = ["convert", str(folder), "--to", "storyline", "-o", str(tmp_path / "out")]
-        assert 0 == run([*convert, "--redact", "--jobs", "2"])
-        written = [path.read_text() for path in (tmp_path / "out").glob("*.json")]
-        assert [False] * 3 == [GITHUB in text for text in written]
+        for name in ("a.json", "b.json"):
+            (folder / name).write_bytes(file.read_bytes())
+        words = ["convert", str(folder), "--to", "storyline", "-o", str(output), "--redact"]
+        assert 0 == run([*words, "--jobs", "2"]), capsys.readouterr().err
+        texts = [path.read_text() for path in output.rglob("*.json")]
+        assert [True, True] == ["[redacted: AWS Access Key]" in text for text in texts]
+        assert [] == [one for one in SECRETS for text in texts if one in text]
 
     def test_unknown(self, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
         """An extension that there is not is misuse, and the message names those that are there."""

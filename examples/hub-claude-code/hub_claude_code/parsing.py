@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from hub import Document, Json, Record, Source
+from hub import Document, InvalidDocument, Json, Record, Source
 from hub_claude_code import rules
 
 SPEAKERS = ("user", "assistant", "system")
+AGENT = "agent-"
+"""How the file of a sub-agent begins."""
 UNKNOWN = "unknown"
 """Stands for the id of a session that has none."""
 
@@ -48,12 +50,55 @@ class Session(NamedTuple):
 
 
 def parse_source(source: Source) -> Iterator[Document[Session]]:
-    """Yield the document that all lines of *source* make."""
-    records = list(source.records())
-    if not records:
+    """Yield the document that all lines of *source* make; of a directory, one a session."""
+    if source.is_directory:
+        yield from _parse_directory(source)
         return
-    first, lines = records[0], [one.value for one in records]
-    record = Record(lines, "", 0, first.zone, first.options, first.name)
+    records = list(source.records())
+    if records:
+        first = records[0]
+        record = Record(None, "", 0, first.zone, first.options, first.name)
+        yield _parse([one.value for one in records], record)
+
+
+def _parse_directory(source: Source) -> Iterator[Document[Session]]:
+    """Yield a document a session: its own file, and those of its sub-agents."""
+    sessions: dict[str, list[Record]] = {}
+    for file in source.files():
+        name = file.name or ""
+        if not name.endswith(".jsonl"):
+            continue
+        try:
+            records = list(file.records())
+        except InvalidDocument as refusal:
+            record = Record(None, place=name, name=name)
+            yield Document(Session((), ()), record=record, problems=list(refusal.problems))
+            continue
+        if records:
+            sessions.setdefault(_session_of_file(name, records[0].value), []).extend(records)
+    for index, (place, records) in enumerate(sessions.items()):
+        first = records[0]
+        record = Record(None, place, index, source.zone, source.options, first.name)
+        yield _parse([one.value for one in records], record)
+
+
+def _session_of_file(name: str, first: Json) -> str:
+    """Return the path of the session, without its suffix, that the file *name* belongs to.
+
+    Sub-agents are logged in `SESSION/subagents/agent-ID.jsonl`, or in `agent-ID.jsonl` beside `SESSION.jsonl`.
+    """
+    folder, slash, file = name.rpartition("/")
+    if not file.startswith(AGENT):
+        return name.removesuffix(".jsonl")
+    if folder.endswith("/subagents") or folder == "subagents":
+        return folder.removesuffix("subagents").rstrip("/")
+    session_id = first.get("sessionId") if isinstance(first, dict) else None
+    return f"{folder}{slash}{session_id}" if isinstance(session_id, str) else name
+
+
+def _parse(lines: list[Json], record: Record) -> Document[Session]:
+    """Return the document that *lines* make; *record* says where they stand."""
+    record.value = lines
     document: Document[Session] = Document(Session((), ()), record=record)
     spoken = list(_spoken(document, lines))
     if not spoken:
@@ -66,7 +111,7 @@ def parse_source(source: Source) -> Iterator[Document[Session]]:
         and isinstance(line.get("summary"), str)
     ]
     document.value = Session(_threads(document, spoken), summaries)
-    yield document
+    return document
 
 
 def _spoken(document: Document[Session], lines: Sequence[Json]) -> Iterator[Spoken]:

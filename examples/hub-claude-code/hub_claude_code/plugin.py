@@ -41,8 +41,14 @@ def rules() -> Iterable[Rule]:
 
 @hookimpl
 def detect(sample: Sample) -> Detection | None:
-    """Claim lines that all have a type, of which one stands in the chain of a session, or names its leaf."""
-    if sample.container == "directory" or not sample.records:
+    """Claim lines that all have a type, of which one stands in the chain of a session, or names its leaf.
+
+    A directory is claimed when sub-agents have files of their own in it: they belong to their sessions.
+    """
+    if sample.container == "directory":
+        agents = [one for one in sample.records if _is_of_agent(one)]
+        return Detection(85, "a file agent-*.jsonl below it", "directory") if agents else None
+    if not sample.records:
         return None
     if not all(
         isinstance(one, dict) and isinstance(one.get("type"), str) for one in sample.records
@@ -53,6 +59,11 @@ def detect(sample: Sample) -> Detection | None:
     if any(map(_is_summary, sample.records)):
         return Detection(85, "a summary with its leafUuid in a line")
     return None
+
+
+def _is_of_agent(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.startswith("agent-") and name.endswith(".jsonl")
 
 
 def _is_in_chain(line: Json) -> bool:

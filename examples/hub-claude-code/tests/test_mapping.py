@@ -188,6 +188,32 @@ class TestHelpers:
         assert ("s/x", hub.Parent(session_id="s")) == (helper.document_id, helper.parent)
 
 
+class TestDirectories:
+    @pytest.mark.parametrize("place", [f"{SESSION}/subagents/agent-7f3a.jsonl", "agent-7f3a.jsonl"])
+    def test_files_of_helpers(self, place: str, tmp_path: Path, both: list[Storyline]) -> None:
+        """A sub-agent in a file of its own is linked as one in the file of its session."""
+        lines = CART.read_text().splitlines(keepends=True)
+        helper = [one for one in lines if '"isSidechain": true' in one]
+        path = tmp_path / "runs" / place
+        path.parent.mkdir(parents=True)
+        path.write_text("".join(helper))
+        main = tmp_path / "runs" / f"{SESSION}.jsonl"
+        main.write_text("".join(one for one in lines if one not in helper))
+        assert "claude-code" == hub.detect(tmp_path / "runs").format
+        found = list(hub.read(tmp_path / "runs"))
+        assert [one.turns for one in both] == [one.turns for one in found]
+        assert [one.parent for one in both] == [one.parent for one in found]
+        assert [HELPER] == found[0].child_ids
+
+    def test_torn_file(self, tmp_path: Path) -> None:
+        """A file that cannot be read costs itself only."""
+        (tmp_path / "agent-1.jsonl").write_text('{"type": ')
+        (tmp_path / f"{SESSION}.jsonl").write_bytes(CART.read_bytes())
+        output = tmp_path / "out.json"
+        done = hub.convert(tmp_path, output, to="storyline", on_error="skip")
+        assert (2, 1) == (done.storylines, done.skipped)
+
+
 class TestCalls:
     def test_side_by_side(self) -> None:
         """Results find their calls in any order."""
