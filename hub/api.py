@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.errors import MISSING, InvalidDocument, Json, Problem, UsageError, invalid
 from hub.registry import Format, Formats
+from hub.residuals import CARRIER
 from hub.source import Source
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class Conversion(NamedTuple):
     """How many records were left out (`on_error="skip"`)."""
     outputs: list[str]
     """Paths of the files written; empty for standard output."""
+    homeless: int = 0
+    """How many trajectories went into documents without an envelope: what these cannot hold is left out."""
 
 
 class Validation(NamedTuple):
@@ -295,7 +298,7 @@ class _Run:
     ) -> None:
         self.reader, self.writer, self.source = reader, writer, source
         self.strict, self.skip = strict, skip
-        self.documents = self.storylines = self.skipped = 0
+        self.documents = self.storylines = self.skipped = self.homeless = 0
         self.problems: list[Problem] = []
         self.outputs: list[str] = []
         self._read_last: Json = MISSING
@@ -315,6 +318,7 @@ class _Run:
             self.problems,
             self.skipped,
             self.outputs,
+            self.homeless,
         )
 
     def tell(self, problem: Problem) -> None:
@@ -389,6 +393,9 @@ class _Run:
                 for _, problem in options.problems:
                     self.tell(problem)
                 options.problems.clear()
+                if self.writer.info.source not in (self.reader.info.source, CARRIER):
+                    self.homeless += options.homeless
+                options.homeless = 0
                 options.unplaced_residuals.clear()
                 if kept is not None:
                     kept.append((batch, written))

@@ -70,12 +70,29 @@ class PluginState(NamedTuple):
     reason: str = ""
 
 
+class _Manager(pluggy.PluginManager):
+    """A manager that knows when its plugins change: what calls a hook of one of them is made once until then."""
+
+    generation = 0
+
+    def register(self, plugin: object, name: str | None = None) -> str | None:
+        self.generation += 1
+        return super().register(plugin, name)
+
+    def unregister(self, plugin: object | None = None, name: str | None = None) -> Any:
+        self.generation += 1
+        return super().unregister(plugin, name)
+
+
 class Format:
     """One format: its plugin's hooks, each guarded."""
 
-    def __init__(self, plugin: object, origin: str, manager: pluggy.PluginManager) -> None:
+    def __init__(self, plugin: object, origin: str, manager: _Manager) -> None:
         self._manager = manager
         self._plugin = plugin
+        self._callers: dict[str, Callable[..., Any]] = {}
+        self._generation = -1
+        """That of the manager, for which the callers were made."""
         self.origin = origin
         missing = [hook for hook in REQUIRED_HOOKS if not self._implements(hook)]
         if missing:
@@ -156,6 +173,15 @@ class Format:
 
     def _hook(self, name: str) -> Callable[..., Any]:
         """Return the hook *name* of this plugin alone; wrappers of plugins that are no formats still apply."""
+        if self._generation != self._manager.generation:
+            self._callers.clear()
+            self._generation = self._manager.generation
+        caller = self._callers.get(name)
+        if caller is None:
+            caller = self._callers[name] = self._subset(name)
+        return caller
+
+    def _subset(self, name: str) -> Callable[..., Any]:
         others = [
             plugin
             for plugin in self._manager.get_plugins()
@@ -186,7 +212,7 @@ class Formats(Mapping[str, Format]):
     """The formats by id (or alias), loaded when they are asked for."""
 
     def __init__(self, points: Iterable[EntryPoint] | None = None) -> None:
-        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager = _Manager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         found = entry_points() if points is None else points
         self._plugins = [_Plugin(point, self._manager) for point in (OWN, *found)]
@@ -370,7 +396,7 @@ class Formats(Mapping[str, Format]):
 class _Plugin:
     """A declared plugin, and how it fares: ok until it is refused."""
 
-    def __init__(self, point: EntryPoint, manager: pluggy.PluginManager) -> None:
+    def __init__(self, point: EntryPoint, manager: _Manager) -> None:
         self.point = point
         self.format: Format | None = None
         self.status: Status = "ok"
@@ -459,7 +485,7 @@ def _module_of_file(path: str, name: str) -> object:
 
 
 def _registered(
-    manager: pluggy.PluginManager,
+    manager: _Manager,
     plugin: object,
     origin: str,
     check: Callable[[Format], None],
@@ -475,7 +501,7 @@ def _registered(
     return found
 
 
-def _register(manager: pluggy.PluginManager, plugin: object) -> None:
+def _register(manager: _Manager, plugin: object) -> None:
     """Add *plugin* to *manager*, unless it has hooks of another name or with other arguments."""
     hash(
         plugin

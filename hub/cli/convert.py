@@ -39,7 +39,7 @@ def convert(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files, directories, patterns such as 'runs/**/*.json'; - is standard input.",
+            help="Files, directories, archives, patterns such as 'runs/**/*.json'; - is standard input.",
         ),
     ],
     to: To,
@@ -101,17 +101,6 @@ def convert(
             help="Fail, and write nothing, if anything is carried, normalised, dropped or synthesised; repeatable.",
         ),
     ] = None,
-    redact: Annotated[
-        bool,
-        typer.Option(
-            "--redact",
-            help="Hide secrets and personal data, and count them; the same as --extension redact.",
-        ),
-    ] = False,
-    extension: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
-    ] = None,
     jobs: Jobs = None,
     resume: Annotated[
         bool,
@@ -123,7 +112,24 @@ def convert(
         bool,
         typer.Option("--split", help="Make a folder of each input, with a file for each document."),
     ] = False,
+    merge: Annotated[
+        Literal["lines"] | None,
+        typer.Option(
+            "--merge", help="Put the documents of all inputs into one file of JSON Lines."
+        ),
+    ] = None,
     summary: SummaryFile = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Hide secrets and personal data, and count them; the same as --extension redact.",
+        ),
+    ] = False,
+    extension: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
+    ] = None,
     plugin: Plugins = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
@@ -141,8 +147,8 @@ def convert(
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
-    extensions = (*(extension or ()), *(["redact"] if redact else []))
-    if jobs is not None or resume or split or summary or are_many(inputs, from_):
+    extensions = [*(extension or ()), *(["redact"] if redact else [])]
+    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         settings = {
@@ -155,6 +161,7 @@ def convert(
             "fail_on": tuple(fail_on or ()),
             "resume": resume,
             "split": split,
+            "merge": merge,
             "jobs": processes(jobs),
             "strict": strict,
             "on_error": on_error,
@@ -212,6 +219,11 @@ def convert(
     say_problems([one for one in result.problems if one.severity != "info"], file)
     if not quiet:
         say(_summary(result))
+        if result.homeless:
+            say(
+                f"without an envelope: what {result.writer} cannot hold of"
+                f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
+            )
         if redact:
             say(_redactions(result))
     if result.skipped:
