@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.errors import MISSING, InvalidDocument, Json, Problem, UsageError, invalid
 from hub.registry import Format, Formats
-from hub.residuals import CARRIER
 from hub.source import Source
 
 if TYPE_CHECKING:
@@ -357,6 +356,7 @@ class _Run:
     ) -> None:
         from hub.conversion import write_documents
         from hub.envelope import compact
+        from hub.residuals import CARRIER
         from hub.sink import Sink
 
         if extract_images and not self.writer.can_attach:

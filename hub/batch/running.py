@@ -47,12 +47,12 @@ def convert_many(
     on_error: Literal["fail", "skip"] = "fail",
     fail_on: Sequence[str] = (),
     carry: bool = True,
+    extensions: Sequence[str] = (),
     extract_images: bool = False,
     assume_timezone: str | None = None,
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
-    extensions: Sequence[str] = (),
 ) -> Iterator[Outcome]:
     """Convert each of *inputs* to a file below the folder *output*, and yield what became of each, in order.
 
@@ -80,9 +80,9 @@ def convert_many(
             "to": formats[to].id,
             "container": "dir" if split else container,
             "carry": carry,
+            "extensions": tuple(extensions),
             "extract_images": extract_images,
             "fail_on": tuple(fail_on),
-            "extensions": tuple(extensions),
         },
         jobs=jobs,
         resume=resume,

@@ -54,10 +54,10 @@ class Converting(NamedTuple):
     temporary: str
     container: Literal["object", "array", "lines", "dir"] | None = None
     carry: bool = True
+    extensions: Sequence[str] = ()
     extract_images: bool = False
     force: bool = False
     fail_on: Sequence[str] = ()
-    extensions: Sequence[str] = ()
 
     def prepare(self) -> None:
         """Load what every conversion needs."""
@@ -107,9 +107,9 @@ class Converting(NamedTuple):
             strict=self.reading.strict,
             on_error=self.reading.on_error,
             carry=self.carry,
+            extensions=self.extensions,
             extract_images=self.extract_images,
             options=self.reading.options,
-            extensions=self.extensions,
         )
         return Outcome(
             item.name,
@@ -132,8 +132,8 @@ class Converting(NamedTuple):
             to=self.to,
             format=self.reading.format,
             carry=self.carry,
-            options=self.reading.options,
             extensions=self.extensions,
+            options=self.reading.options,
         )
         return {str(kind): number for kind, number in report.counts.items()}
 

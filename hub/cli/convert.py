@@ -156,6 +156,7 @@ def convert(
             "format": from_,
             "container": container,
             "carry": not no_carry,
+            "extensions": extensions,
             "extract_images": extract_images,
             "force": force,
             "fail_on": tuple(fail_on or ()),
@@ -169,7 +170,6 @@ def convert(
             "max_size": max_size,
             "options": pairs(option),
             "plugins": tuple(plugin or ()),
-            "extensions": extensions,
         }
         raise typer.Exit(_convert_many(inputs, output, settings, summary=summary, quiet=quiet))
     api.kept = [] if app.exits_at_once else None
