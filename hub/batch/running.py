@@ -71,6 +71,8 @@ def convert_many(
         format, strict, on_error, assume_timezone, max_size, dict(options or {}), tuple(plugins)
     )
     how.prepare()
+    with formats.extended(extensions):
+        pass  # or each input would fail for want of one
     run = _Run(
         named,
         how,
