@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 from hub.envelope import take
 from hub.errors import MISSING, Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
+from hub.input_rules import UNREAD
 from hub.reading import Document, Record
 from hub.registry import Format
 from hub.residuals import CARRIER, UNPLACED, equal
@@ -61,6 +62,15 @@ def read_documents(format: Format, source: Source, *, strict: bool = False) -> I
     """
     for document in parsed_documents(format, source):
         yield read_document(format, document, strict=strict)
+    if source.is_directory and (unread := source.unread()):
+        more = ", ..." if len(unread) > _SHOWN else ""
+        files = "1 file is" if len(unread) == 1 else f"{len(unread)} files are"
+        message = f"{files} no part of what {format.id} reads in a directory: {', '.join(unread[:_SHOWN])}{more}"
+        source.problems.append(UNREAD.at("", message=message))
+
+
+_SHOWN = 3
+"""So many files are named in a message."""
 
 
 def parsed_documents(format: Format, source: Source) -> Iterator[Document[Any]]:
@@ -234,6 +244,7 @@ def write_documents(
             read_back=read_back,
             meant=lambda storyline, document: with_paths(storyline, paths[document]),
         )
+    options.homeless += len(homeless)
     _report_residuals(storylines, {id(storyline) for storyline in homeless}, format, options)
     return list(map(Written, documents, files))
 

@@ -23,6 +23,7 @@ NO_DOCUMENTS = Rule("input.no-documents", "fatal", "at least one document")
 RECORD = Rule("input.record", "fatal", "an object")
 LINE = Rule("input.line", "fatal", "a line that is JSON")
 LINE_CUT = Rule("input.line-cut", "fatal", "a last line that is whole")
+UNREAD = Rule("input.unread", "warning", "a file that the format of the directory reads")
 TRAILING = Rule("input.trailing", "fatal", "one JSON value, or one a line")
 
 INPUT_RULES = (
@@ -40,4 +41,7 @@ INPUT_RULES = (
     LINE,
     LINE_CUT,
     TRAILING,
+    UNREAD,
 )
+
+REDACTED = Rule("redact.found", "info", "no secret and no personal data", "a mark in its place")

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 MAX_SIZE = 4 << 30
 """Bytes of an input after decompression, unless another limit is given."""
 
+_JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
+
 OnError = Literal["fail", "skip", "collect"]
 
 
@@ -87,6 +89,8 @@ class Source:
         """Called with each record before it is handed out."""
         self._origin: Origin = Memory(data)
         self._directory: str | None = None
+        self.opened: set[str] = set()
+        """Names of the files that were opened, of this source or of all of its directory."""
         self._values: tuple[Json, ...] | None = None
         self._is_array = False
 
@@ -181,6 +185,14 @@ class Source:
         for path in self.paths():
             yield self._beside(os.path.join(self._directory or "", path), path)
 
+    def unread(self) -> list[str]:
+        """Return the paths of the JSON files below a directory that nobody has opened, in path order."""
+        return [
+            path
+            for path in self.paths()
+            if path.lower().endswith(_JSON_SUFFIXES) and path not in self.opened
+        ]
+
     def folder(self) -> Source | None:
         """Return the directory that holds this file, for formats that spread a document over several files.
 
@@ -204,6 +216,8 @@ class Source:
             max_size=self.max_size,
         )
         source.prepare = self.prepare
+        if self.is_directory:
+            source.opened = self.opened
         return source
 
     def value(self) -> Json:
@@ -334,6 +348,7 @@ class Source:
         """Open the input, unpacked."""
         if self._directory is not None:
             raise UsageError(f"{self.name}: a directory, not a file")
+        self.opened.add(self.name or "")
         with self._errors(), ExitStack() as opened:
             stream = opened.enter_context(closing(self._origin.open(again=again)))
             yield opened.enter_context(closing(decompressed(stream)))

@@ -61,6 +61,8 @@ class Staging:
         self._temporary_folder: str | None = None
         self._lock: int | None = None
         """That of the temporary folder, by which other runs know that this one lives."""
+        self._checked: str | None = None
+        """The name that was checked last; all are checked again when they get their files."""
         self._staged: dict[str, str] = {}
         """Where each file is, by its name."""
         self._kept: list[tuple[str, str | None]] = []
@@ -80,6 +82,7 @@ class Staging:
             UsageError: it is an input, or it is there already and is not to be replaced.
         """
         path = os.path.join(self._folder, name)
+        self._checked = name
         self._refuse_outside(path)
         for one in self._inputs:
             if _is_same(path, one):
@@ -108,7 +111,9 @@ class Staging:
         Raises:
             UsageError: as `check`; or it was added before.
         """
-        path = self.check(name)
+        path = os.path.join(self._folder, name)
+        if name != self._checked:
+            self.check(name)
         if name in self._staged:
             raise UsageError(f"{path}: written twice")
         with system_errors(path):

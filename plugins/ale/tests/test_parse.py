@@ -10,6 +10,7 @@ import pytest
 from hub_ale import plugin
 from hub_ale.files import folder, run_file
 
+import hub
 from hub import Document, InvalidDocument, Source, WriteOptions
 
 from .builders import ROOT, storyline, trajectory, turn, write_one
@@ -146,3 +147,25 @@ class TestFileNames:
 
         assert run_file(document) == "demo__note/v0/e__1/trajectory.json"
         assert plugin.file_name(document, WriteOptions()) == "demo__note/v0/e__1/trajectory.json"
+
+
+class TestDirectory:
+    def test_other_files(self, tmp_path: Path) -> None:
+        """A file of the directory that is no trajectory of a run is named, not passed over in silence."""
+        sample = Path(__file__).parent / "samples"
+        run = next(path for path in sorted(sample.iterdir()) if path.name.endswith(".json"))
+        for place in ("task/v0/one/trajectory.json", "task/v0/one/notes.json", "more.jsonl"):
+            (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / place).write_bytes(run.read_bytes())
+        (tmp_path / "task" / "log.txt").write_text("no JSON")
+
+        assert [
+            (
+                "warning",
+                "2 files are no part of what ale reads in a directory: more.jsonl, task/v0/one/notes.json",
+            )
+        ] == [
+            (problem.severity, problem.message)
+            for problem in hub.validate(tmp_path).problems
+            if problem.rule == "input.unread"
+        ]
