@@ -235,9 +235,10 @@ def result_call(steps: Steps, at: str) -> Iterator[Problem]:
     for index, (observations, ids) in enumerate(
         zip(steps.observations, steps.call_ids, strict=True)
     ):
+        known = ids if len(ids) <= SHOWN_IDS else set(ids)
         for position, observation in enumerate(observations):
             named = reference(observation) if type(observation) is dict else None
-            if named is not None and named not in ids:
+            if named is not None and named not in known:
                 place = f"{at}/{index}/observation/{position}/{reference_key(observation)}"
                 yield RESULT_CALL.at(place, named, expected=_one_of(ids))
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hub_actf import plugin
-from hub_actf.rules import RULES
+from hub_actf.rules import RULES, result_call
 
 import hub
 from hub import InvalidDocument, Origin, Problem, Residuals, Source, Storyline, WriteOptions
@@ -465,6 +467,23 @@ class TestValues:
         ]
         assert fields(whole) == {}
         assert written(whole) == whole
+
+    def test_many_result_calls(self) -> None:
+        """Four times the calls of one step take some four times as long to check."""
+        seconds = []
+        for number in (2000, 8000):
+            ids = [f"c{index}" for index in range(number)]
+            steps = SimpleNamespace(
+                observations=[[{"tool_use_id": one} for one in ids]], call_ids=[ids]
+            )
+            best = 60.0
+            for _ in range(3):
+                start = time.process_time()
+                assert [] == list(result_call(steps, "/steps"))  # type: ignore[arg-type]
+                best = min(best, time.process_time() - start)
+            seconds.append(best)
+
+        assert seconds[1] < 9 * seconds[0]
 
     def test_result_call(self) -> None:
         """A reference that names no call of its step is kept."""
