@@ -35,6 +35,11 @@ BROKEN_LINES = """\
 """
 
 
+EMPTY_DIRECTORY = (
+    "hub: {directory}: the directory holds no files; name a file, or a directory that holds some\n"
+)
+
+
 class Outcome(NamedTuple):
     """What one run of the program did."""
 
@@ -185,6 +190,10 @@ class TestDetect:
             f'{story}: storyline storyline/v1 (100): schema_version "storyline/v1" at /\n',
         ) == (status, out)
         assert err.startswith(f"{tmp_path / 'notes.txt'}: skipped: unknown format: a text")
+
+    def test_empty_directory(self, hub: Hub, tmp_path: Path) -> None:
+        """A directory without files is a failure that says so, with what to do."""
+        assert (1, "", EMPTY_DIRECTORY.format(directory=tmp_path)) == hub("detect", tmp_path)
 
 
 class TestConvert:
@@ -351,6 +360,10 @@ class TestValidate:
         assert 1 == status
         assert f"{file}: /turns/0: error: " in out
         assert "[input.duplicate-key]" in out
+
+    def test_empty_directory(self, hub: Hub, tmp_path: Path) -> None:
+        """Of a directory without files that is said."""
+        assert (1, "", EMPTY_DIRECTORY.format(directory=tmp_path)) == hub("validate", tmp_path)
 
 
 class TestReport:

@@ -19,6 +19,8 @@ FOLDED_AFTER = 10
 PASSED_OVER = frozenset({"detect.unknown", "input.empty", "input.encoding"})
 """Rules by which a file that stands in a directory is none of ours."""
 
+NO_FILES = "the directory holds no files; name a file, or a directory that holds some"
+
 SOME_FAILED = 3
 INTERNAL_ERROR = 70
 TRACEBACK = "HUB_TRACEBACK"
@@ -112,6 +114,8 @@ def each_input(files: Sequence[str], command: Callable[[str], int]) -> int:
         except Exception as error:  # noqa: BLE001  # the other files go on
             statuses.append(error_status(error, file))
             continue
+        if not members:
+            statuses.append(error_status(HubError(NO_FILES), file))
         for member in members:
             try:
                 statuses.append(command(member.path))

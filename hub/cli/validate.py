@@ -74,6 +74,7 @@ def validate(
     raise typer.Exit(
         follow(
             validate_many(files, jobs=processes(jobs), plugins=tuple(plugin or ()), **settings),
+            inputs=files,
             total=lambda: count(files, from_),
             summary=summary,
             force=force,
