@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from hub.errors import MISSING, InvalidDocument, Json, Problem, UsageError, invalid
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError, invalid
 from hub.registry import Format, Formats
 from hub.source import Source
 
@@ -443,11 +443,17 @@ def _reader(source: Source, format: str | None) -> Format:
     return formats[detection.detect(source, formats).format]
 
 
-def expand(input: str | os.PathLike[str]) -> list[Member]:
-    """Return what there is to read of *input*: itself, or each file of a directory that no format claims as a whole."""
+def expand(
+    input: str | os.PathLike[str], refused: Callable[[HubError], object] | None = None
+) -> list[Member]:
+    """Return what there is to read of *input*: itself, or each file of a directory that no format claims as a whole.
+
+    *refused* is called with the error of each folder in the directory that cannot be read; without it, that is raised.
+    """
     from hub import detection
 
     source = opened(input)
     if not source.is_directory or detection.claim(source, formats) is not None:
         return [Member(os.fspath(input))]
-    return [Member(os.path.join(input, path), os.fspath(input)) for path in source.paths()]  # noqa: PTH118
+    paths = source.paths(refused=refused)
+    return [Member(os.path.join(input, path), os.fspath(input)) for path in paths]  # noqa: PTH118

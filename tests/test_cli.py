@@ -191,6 +191,29 @@ class TestDetect:
         ) == (status, out)
         assert err.startswith(f"{tmp_path / 'notes.txt'}: skipped: unknown format: a text")
 
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    def test_unreadable_folder(
+        self,
+        hub: Hub,
+        story: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        command: str,
+    ) -> None:
+        """A folder that may not be read is named, and the rest of the directory is looked at."""
+        (tmp_path / "mine").mkdir()
+        scan = os.scandir
+
+        def refuse(path: str) -> object:
+            if os.fspath(path).endswith("mine"):
+                raise PermissionError(13, "Permission denied", os.fspath(path))
+            return scan(path)
+
+        monkeypatch.setattr(os, "scandir", refuse)
+        status, out, err = hub(command, tmp_path)
+        assert (3, f"hub: {tmp_path / 'mine'}: permission denied\n") == (status, err)
+        assert out.startswith(f"{story}: ")
+
     def test_empty_directory(self, hub: Hub, tmp_path: Path) -> None:
         """A directory without files is a failure that says so, with what to do."""
         assert (1, "", EMPTY_DIRECTORY.format(directory=tmp_path)) == hub("detect", tmp_path)

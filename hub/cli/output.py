@@ -107,14 +107,19 @@ def each_input(files: Sequence[str], command: Callable[[str], int]) -> int:
     """
     from hub.api import expand
 
-    statuses = []
+    statuses: list[int] = []
+
+    def refused(error: HubError) -> None:
+        statuses.append(error_status(error))
+
     for file in files:
+        before = len(statuses)
         try:
-            members = expand(file)
+            members = expand(file, refused)
         except Exception as error:  # noqa: BLE001  # the other files go on
             statuses.append(error_status(error, file))
             continue
-        if not members:
+        if not members and len(statuses) == before:
             statuses.append(error_status(HubError(NO_FILES), file))
         for member in members:
             try:
