@@ -14,6 +14,7 @@ import pytest
 
 from hub import api
 from hub.cli.app import run
+from hub.cli.options import number_of_bytes
 from hub.registry import PACKAGES, Formats
 
 TOYS = Path(__file__).parent / "toys"
@@ -213,6 +214,22 @@ class TestDetect:
         status, out, err = hub(command, tmp_path)
         assert (3, f"hub: {tmp_path / 'mine'}: permission denied\n") == (status, err)
         assert out.startswith(f"{story}: ")
+
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    @pytest.mark.parametrize("text", [b'{"a":"\xe9"}', b"abc \xe9 abc"])
+    def test_encoding(self, hub: Hub, tmp_path: Path, command: str, text: bytes) -> None:
+        """A file that is no UTF-8 is refused as such, with the place."""
+        file = tmp_path / "latin1.json"
+        file.write_bytes(text)
+        status, _, err = hub(command, file)
+        assert 1 == status
+        assert err.startswith(f"{file}: fatal: not UTF-8: invalid continuation byte at offset ")
+        assert err.endswith("[input.encoding]\n")
+
+    def test_scalar(self, hub: Hub, tmp_path: Path) -> None:
+        """A JSON value that no format is, is named."""
+        err = hub("detect", written(tmp_path / "x.json", None)).err
+        assert "unknown format: the JSON value null; pass --from" in err
 
     def test_empty_directory(self, hub: Hub, tmp_path: Path) -> None:
         """A directory without files is a failure that says so, with what to do."""
@@ -453,7 +470,7 @@ class TestDiff:
         """Files that say the same are equal, also in two formats: exit status 0."""
         other = tmp_path / "run.log.json"
         hub("convert", story, "--plugin", TOYS / "log.py", "--to", "log", "-o", other)
-        assert (0, "", "equal: 1 trajectories\n") == hub("diff", story, other)
+        assert (0, "equal: 1 trajectory\n", "") == hub("diff", story, other)
 
     def test_different(self, hub: Hub, story: Path, tmp_path: Path) -> None:
         """Files that differ show the turns and the first differences by pointer: exit status 1."""
@@ -465,8 +482,39 @@ class TestDiff:
         assert '  /turns/0/msg: "hi" | "ho"\n' in out
         assert json.loads(hub("diff", "--json", story, other).out)["equal"] is False
 
+    def test_standard_input_twice(self, hub: Hub) -> None:
+        """Standard input on both sides is misuse."""
+        message = "hub: standard input can be read only once; name a file for A or B\n"
+        assert (2, "", message) == hub("diff", "-", "-")
+
+    def test_limit(self, hub: Hub, story: Path) -> None:
+        """A negative limit is misuse."""
+        assert 2 == hub("diff", story, story, "--limit", "-3").status
+
+
+class TestSizes:
+    @pytest.mark.parametrize("size", ["-1", "0", "1.5GB", "ten", "10XB", "٣"])
+    def test_misuse(self, hub: Hub, story: Path, size: str) -> None:
+        """What is no number of bytes, with or without a unit, is misuse."""
+        status, out, err = hub("validate", story, "--max-size", size)
+        assert (2, "") == (status, out)
+        assert "no number of bytes, such as 1000, 10MB or 2GiB" in err
+
+    @pytest.mark.parametrize(
+        ("text", "size"),
+        [("1", 1), ("10MB", 10_000_000), ("2GiB", 2 << 30), ("4k", 4000), ("1 KiB", 1024)],
+    )
+    def test_units(self, text: str, size: int) -> None:
+        """A unit counts by 1000, one with an i by 1024."""
+        assert size == number_of_bytes(text)
+
 
 class TestFormats:
+    def test_rules(self, hub: Hub) -> None:
+        """With an id, the rules of the format are shown, each with its severity and what it asks for."""
+        lines = hub("formats", "storyline").out.splitlines()
+        assert "    storyline.source  [fatal]  expected a non-empty string" in lines
+
     def test_json(self, hub: Hub) -> None:
         """`--json` lists the formats with what they can do."""
         status, out, _ = hub("formats", "--json")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hub.cli.options import AsJson, Files, Plugins, load_plugins
+from hub.cli.options import AsJson, Files, Plugins, load_plugins, number_of_bytes
 from hub.cli.output import each_input, print_json, printable, say_problems
 
 if TYPE_CHECKING:
@@ -16,7 +16,11 @@ def detect(
     as_json: AsJson = False,
     max_detect: Annotated[
         int | None,
-        typer.Option(metavar="BYTES", help="How much of a file is looked at.  [default: 256 MiB]"),
+        typer.Option(
+            metavar="BYTES",
+            parser=number_of_bytes,
+            help="How much of a file is looked at.  [default: 256 MiB]",
+        ),
     ] = None,
     plugin: Plugins = None,
 ) -> None:

@@ -85,7 +85,7 @@ def error_status(error: BaseException, name: str | None = None) -> int:
         return error.exit_status
     if isinstance(error, OSError):
         target = f"{error.filename}: " if error.filename is not None else ""
-        say(f"hub: {target}{error.strerror or error}")
+        say(f"hub: {target}{(error.strerror or str(error)).lower()}")
         return 1
     if isinstance(error, RecursionError):
         say(f"{prefix}the input is nested too deeply [input.depth]")
