@@ -492,6 +492,39 @@ class TestDiff:
         assert 2 == hub("diff", story, story, "--limit", "-3").status
 
 
+class TestFailuresAsJson:
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    def test_unknown(self, hub: Hub, tmp_path: Path, command: str) -> None:
+        """Of a file of no known format `--json` gives the problem, and nothing else is said."""
+        file = written(tmp_path / "x.json", {"a": 1})
+        status, out, err = hub(command, "--json", file)
+        shown = json.loads(out)
+        assert (1, "", str(file), None) == (status, err, shown["file"], shown["format"])
+        assert ["detect.unknown"] == [one["rule"] for one in shown["problems"]]
+
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    def test_every_file_has_a_line(
+        self, hub: Hub, story: Path, tmp_path: Path, command: str
+    ) -> None:
+        """With `--json` each input has its line, also one that is not there."""
+        (tmp_path / "empty").mkdir()
+        for name, status, message in (
+            ("none.json", 2, "no such file or directory"),
+            (
+                "empty",
+                1,
+                "the directory holds no files; name a file, or a directory that holds some",
+            ),
+        ):
+            alone = hub(command, "--json", tmp_path / name)
+            assert (status, message) == (alone.status, json.loads(alone.out)["message"])
+        several = hub(command, "--json", story, tmp_path / "none.json")
+        assert (3, [str(story), str(tmp_path / "none.json")]) == (
+            several.status,
+            [json.loads(line)["file"] for line in several.out.splitlines()],
+        )
+
+
 class TestSizes:
     @pytest.mark.parametrize("size", ["-1", "0", "1.5GB", "ten", "10XB", "٣"])
     def test_misuse(self, hub: Hub, story: Path, size: str) -> None:
