@@ -5,11 +5,12 @@ VENV ?= .venv
 PLUGINS := $(sort $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.toml)))
 BIN := $(VENV)/bin
 EDITABLE := --editable . $(addprefix --editable ./,$(PLUGINS))
+FUZZ_SECONDS ?= 120
 INSTALLED := $(VENV)/.installed-test
 TOOLS := $(VENV)/.installed-dev
 OWNERS := $(wildcard plugins/*/tests/owner.txt)
 
-.PHONY: help demo test slow dev lint types coverage docs bench dist clean
+.PHONY: help demo test slow fuzz dev lint types coverage docs bench dist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -23,6 +24,9 @@ test: $(INSTALLED)  ## run the tests of the hub, of every plugin, and across the
 slow: $(INSTALLED)  ## run the tests that need large packages: what trainers load
 	@$(BIN)/python -m pip install --quiet --group trainers
 	@$(BIN)/python -m pytest -q -W error -m slow $(PYTEST_ARGS)
+
+fuzz: $(INSTALLED)  ## look for input that breaks something, FUZZ_SECONDS long; pip install atheris for the half by coverage
+	@$(BIN)/python tests/fuzz $(FUZZ_SECONDS)
 
 dev: $(TOOLS)  ## install the tools of every target below
 

@@ -153,6 +153,28 @@ def conversions(bench: Bench) -> Iterator[Row]:
     yield Row(f"time per MB, {LARGE} MB to {MIDDLE} MB", speed[LARGE], speed[MIDDLE], "s/MB", 1.05)
 
 
+FORMATS = {
+    "ATIF": ["--to", "atif"],
+    "rows of messages": ["--to", "openai-messages", "--option", "variant=rows"],
+    "chats": ["--to", "openai-messages", "--option", "variant=chat"],
+}
+"""How the benchmark's document becomes one of each format."""
+
+
+def formats(bench: Bench) -> Iterator[Row]:
+    """Whole processes: `hub convert` of each format to Storyline against loads and dumps of the same file."""
+    actf, target = bench.document(LARGE), str(bench.folder / "out.json")
+    for name, chosen in FORMATS.items():
+        source = str(bench.folder / f"{name}.json")
+        made = [HUB, "convert", actf, *chosen, "--no-carry", "--output", source, "--quiet"]
+        subprocess.run(made, check=True)  # noqa: S603  # the hub
+        ours, floors = bench.compare(
+            [HUB, "convert", source, "--to", "storyline", "-o", target, "--force", "--quiet"],
+            [sys.executable, "-c", FLOOR, source, target],
+        )
+        yield Row(f"{name} to Storyline, {LARGE} MB", ours.seconds, floors.seconds, "s", 2)
+
+
 def short_texts(bench: Bench) -> Iterator[Row]:
     """In process: `hub.convert` of many small objects against loads and dumps, both without start-up."""
     source, target = bench.document(5, "--dense"), str(bench.folder / "out.json")
@@ -219,6 +241,7 @@ def commands(bench: Bench) -> Iterator[Row]:
 
 GROUPS = {
     "convert": conversions,
+    "formats": formats,
     "dense": short_texts,
     "carrier": carrier,
     "exact": exactness,

@@ -80,6 +80,7 @@ OF_THE_HUB = {
     "detect": "About finding out the format.",
     "envelope": "About the `_storyline` object itself.",
     "input": "About the bytes and their JSON, before a format is asked.",
+    "redact": "About what `--redact` found.",
     "residual": "About values that no Storyline field holds.",
 }
 

@@ -31,8 +31,10 @@ if TYPE_CHECKING:
     from hub.api import read as read
     from hub.api import validate as validate
     from hub.api import write as write
+    from hub.batch.counting import Measures as Measures
     from hub.batch.outcome import Outcome as Outcome
     from hub.batch.running import convert_many as convert_many
+    from hub.batch.running import count_many as count_many
     from hub.batch.running import validate_many as validate_many
     from hub.codec import from_wire as from_wire
     from hub.errors import MISSING as MISSING
@@ -127,8 +129,9 @@ _HOMES = {
         "validate",
         "write",
     ),
+    "hub.batch.counting": ("Measures",),
     "hub.batch.outcome": ("Outcome",),
-    "hub.batch.running": ("convert_many", "validate_many"),
+    "hub.batch.running": ("convert_many", "count_many", "validate_many"),
     "hub.codec": ("from_wire",),
     "hub.wire": ("to_wire",),
     "hub.errors": (

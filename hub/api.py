@@ -52,6 +52,8 @@ class Conversion(NamedTuple):
     """How many records were left out (`on_error="skip"`)."""
     outputs: list[str]
     """Paths of the files written; empty for standard output."""
+    homeless: int = 0
+    """How many trajectories went into documents without an envelope: what these cannot hold is left out."""
 
 
 class Validation(NamedTuple):
@@ -136,11 +138,13 @@ def convert(
     assume_timezone: str | None = None,
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
+    extensions: Sequence[str] = (),
     report: Report | None = None,
 ) -> Conversion:
     """Convert *input* to the format *to*, and write it to *output* (`-`: standard output; a sink of its own).
 
     *options* go to the side that declares them. With *on_error* `skip`, records that cannot be read are left out.
+    *extensions* are used for this conversion: `["redact"]` hides secrets and personal data.
 
     Raises:
         InvalidDocument: the input fell short; nothing is written then.
@@ -162,7 +166,7 @@ def convert(
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     run = _Run(reader, writer, source, report, strict=strict, skip=on_error == "skip")
     batches = conversion.batches(run.readings(), reader.info, writer.info)
-    with _second_opinion(source, format):
+    with formats.extended(extensions), _second_opinion(source, format):
         run.write(
             batches,
             output,
@@ -183,6 +187,7 @@ def measure(
     assume_timezone: str | None = None,
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
+    extensions: Sequence[str] = (),
 ) -> FidelityReport:
     """Return what a conversion of *input* to the format *to* keeps, measured by converting back; writes nothing.
 
@@ -194,7 +199,8 @@ def measure(
     source = opened(input, assume_timezone=assume_timezone, max_size=max_size)
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
-    return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
+    with formats.extended(extensions):
+        return fidelity.measure(reader, writer, source, carry=carry, options=write_options)
 
 
 def compare(
@@ -308,7 +314,7 @@ class _Run:
     ) -> None:
         self.reader, self.writer, self.source = reader, writer, source
         self.strict, self.skip = strict, skip
-        self.documents = self.storylines = self.skipped = 0
+        self.documents = self.storylines = self.skipped = self.homeless = 0
         self.problems: list[Problem] = []
         self.outputs: list[str] = []
         self._read_last: Json = MISSING
@@ -328,6 +334,7 @@ class _Run:
             self.problems,
             self.skipped,
             self.outputs,
+            self.homeless,
         )
 
     def tell(self, problem: Problem) -> None:
@@ -366,6 +373,7 @@ class _Run:
     ) -> None:
         from hub.conversion import write_documents
         from hub.envelope import compact
+        from hub.residuals import CARRIER
         from hub.sink import Sink
 
         if extract_images and not self.writer.can_attach:
@@ -402,6 +410,9 @@ class _Run:
                 for _, problem in options.problems:
                     self.tell(problem)
                 options.problems.clear()
+                if self.writer.info.source not in (self.reader.info.source, CARRIER):
+                    self.homeless += options.homeless
+                options.homeless = 0
                 options.unplaced_residuals.clear()
                 if kept is not None:
                     kept.append((batch, written))

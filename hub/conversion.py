@@ -244,6 +244,7 @@ def write_documents(
             read_back=read_back,
             meant=lambda storyline, document: with_paths(storyline, paths[document]),
         )
+    options.homeless += len(homeless)
     _report_residuals(storylines, {id(storyline) for storyline in homeless}, format, options)
     return list(map(Written, documents, files))
 

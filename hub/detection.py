@@ -18,6 +18,8 @@ from hub.tail import last_members
 
 STAGES = (64 * 1024, 1024 * 1024)
 """Bytes of the head, and then of the tail, that are looked at before the whole input is."""
+GLANCED_AT = 256 * 1024
+"""Bytes of an input that are parsed rather than scanned, where JSON is read anyway."""
 MAX_DETECT = 256 * 1024 * 1024
 """Bytes of the head that are looked at, at most."""
 MAX_PATHS = 256
@@ -173,6 +175,11 @@ def _looks(source: Input, max_detect: int) -> Iterator[_Look]:
     if source.is_directory:
         yield _Look(_directory_sample(source), is_last=True)
         return
+    if source.size is not None and STAGES[0] < source.size <= min(GLANCED_AT, max_detect):
+        whole = _glance(*source.head(GLANCED_AT)) if _reads_json() else None
+        if whole is not None:
+            yield _Look(_sample(source, whole), is_last=True)
+            return
     for size in (*(stage for stage in STAGES if stage < max_detect), max_detect):
         found, everything, begin = _scan_head(source, size)
         is_whole = everything or found.is_settled
@@ -189,19 +196,27 @@ def _looks(source: Input, max_detect: int) -> Iterator[_Look]:
             yield from _look_at_tail(source, found, size)
 
 
+def _reads_json() -> bool:
+    """Tell whether JSON is read anyway in this process: reading all of a small input then takes less than a scan."""
+    return "hub.json" in sys.modules
+
+
+def _glance(text: bytes, everything: bool) -> Scan | None:  # noqa: FBT001  # as a head is
+    """Return what *text* shows, if it is *everything* and one value."""
+    from hub.glance import glance
+
+    return glance(text) if everything else None
+
+
 def _scan_head(source: Input, size: int) -> tuple[Scan, bool, bytes]:
     """Return what the first *size* bytes of *source* show, whether they are everything, and how they begin."""
     text, everything = source.head(size)
     begin = text[: STAGES[0]]
     if everything and not text.strip(WHITE_SPACE):
         raise InvalidDocument([EMPTY.at("", message="the input is empty")], source.name)
-    if everything and len(text) <= STAGES[0] and "hub.json" in sys.modules:
-        # Where JSON is read anyway in this process, reading all of it takes less time than a scan.
-        from hub.glance import glance
-
-        whole = glance(text)
-        if whole is not None:
-            return whole, everything, begin
+    whole = _glance(text, everything) if len(text) <= GLANCED_AT and _reads_json() else None
+    if whole is not None:
+        return whole, everything, begin
     try:
         return scan(text, everything=everything), everything, begin
     except InvalidDocument as error:

@@ -13,6 +13,9 @@ from importlib.machinery import PathFinder
 from typing import NamedTuple
 
 GROUP = "storyline_hub.formats"
+"""Group of the format plugins."""
+EXTENSIONS = "storyline_hub.extensions"
+"""Group of the extensions: modules with hook wrappers, used when they are asked for."""
 
 
 class EntryPoint(NamedTuple):
@@ -30,9 +33,9 @@ class EntryPoint(NamedTuple):
         return f"{self.distribution} {self.version}".strip()
 
 
-def entry_points() -> list[EntryPoint]:
-    """Return the declared plugins, sorted; of a distribution that is found twice, the first on `sys.path` counts."""
-    return sorted(set(_from_metadata() if _is_unusual() else _from_folders()))
+def entry_points(group: str = GROUP) -> list[EntryPoint]:
+    """Return what a *group* has, sorted; of a distribution that is found twice, the first on `sys.path` counts."""
+    return sorted(set(_from_metadata(group) if _is_unusual() else _from_folders(group)))
 
 
 def normalised(name: str) -> str:
@@ -50,16 +53,16 @@ def _is_unusual() -> bool:
     )
 
 
-def _from_metadata() -> Iterator[EntryPoint]:
+def _from_metadata(group: str = GROUP) -> Iterator[EntryPoint]:
     from importlib import metadata
 
-    for point in metadata.entry_points(group=GROUP):
+    for point in metadata.entry_points(group=group):
         module = point.value.partition("[")[0].strip()
         name, version = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
         yield EntryPoint(point.name, module, name, version)
 
 
-def _from_folders() -> Iterator[EntryPoint]:
+def _from_folders(group: str = GROUP) -> Iterator[EntryPoint]:
     seen: set[str] = set()
     for folder in _metadata_folders():
         name, _, version = os.path.basename(folder).rpartition(".")[0].partition("-")  # noqa: PTH119
@@ -67,7 +70,7 @@ def _from_folders() -> Iterator[EntryPoint]:
         if key in seen:
             continue
         seen.add(key)
-        points = list(_group(_read(f"{folder}/entry_points.txt")))
+        points = list(_group(group, _read(f"{folder}/entry_points.txt")))
         if points:
             header = _header(_read(f"{folder}/METADATA") or _read(f"{folder}/PKG-INFO"))
             name, version = header.get("name", name), header.get("version", version)
@@ -97,15 +100,15 @@ def _read(path: str) -> str:
         return ""
 
 
-def _group(text: str) -> Iterator[tuple[str, str]]:
+def _group(group: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield the `name = module` pairs of the group in the text of an `entry_points.txt`."""
-    if GROUP not in text:
+    if group not in text:
         return
     section = ""
     for line in map(str.strip, text.splitlines()):
         if line.startswith("[") and line.endswith("]"):
             section = line[1:-1]
-        elif section == GROUP and "=" in line and not line.startswith("#"):
+        elif section == group and "=" in line and not line.startswith("#"):
             name, _, value = line.partition("=")
             yield name.strip(), value.partition("[")[0].strip()
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from attrs import evolve, frozen
+from attrs import Factory, evolve, frozen
 
 from hub.alignment import align, match
 from hub.carrier import SOURCE
@@ -21,7 +21,8 @@ from hub.conversion import (
     read_documents,
     write_documents,
 )
-from hub.errors import MISSING, InvalidDocument, Json
+from hub.errors import MISSING, InvalidDocument, Json, Problem
+from hub.input_rules import REDACTED
 from hub.pointer import escape
 from hub.registry import Format
 from hub.residuals import equal
@@ -83,6 +84,8 @@ class Report:
     reader: str
     writer: str
     documents: list[DocumentReport]
+    redacted: dict[str, int] = Factory(dict)
+    """How much was redacted, by kind (`--redact`)."""
 
     @property
     def counts(self) -> dict[Class, int]:
@@ -97,6 +100,7 @@ class Report:
             "from": self.reader,
             "to": self.writer,
             "summary": self.counts,
+            **({"redacted": self.redacted} if self.redacted else {}),
             "documents": [document.to_json() for document in self.documents],
         }
 
@@ -104,6 +108,7 @@ class Report:
         """Return the report for people: a line of counts, then a line for each place, indices apart."""
         counts = ", ".join(f"{number} {kind}" for kind, number in self.counts.items())
         lines = [f"{self.reader} -> {self.writer}: {counts}"]
+        lines += [f"{'redacted':<12} {kind}  ({number})" for kind, number in self.redacted.items()]
         places = Counter(
             (entry.kind, _without_numbers(entry.pointer))
             for document in self.documents
@@ -124,7 +129,8 @@ def _without_numbers(pointer: str) -> str:
 def join(reports: Sequence[Report]) -> Report:
     """Return one report of several conversions between the same formats; there is at least one."""
     documents = [document for report in reports for document in report.documents]
-    return evolve(reports[0], documents=documents)
+    redacted = sum((Counter(report.redacted) for report in reports), Counter())
+    return evolve(reports[0], documents=documents, redacted=dict(redacted))
 
 
 def measure(
@@ -165,7 +171,14 @@ def measure(
             )
             for number, (origin, found) in enumerate(zip(origins, leaves, strict=True))
         ],
+        redactions(problem for reading in readings for problem in reading.problems),
     )
+
+
+def redactions(problems: Iterable[Problem]) -> dict[str, int]:
+    """Return how much was redacted, by kind, in order."""
+    found = Counter(one.found or "" for one in problems if one.rule == REDACTED.rule)
+    return dict(sorted(found.items()))
 
 
 # There and back

@@ -43,3 +43,5 @@ INPUT_RULES = (
     TRAILING,
     UNREAD,
 )
+
+REDACTED = Rule("redact.found", "info", "no secret and no personal data", "a mark in its place")

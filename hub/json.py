@@ -91,8 +91,10 @@ def value_of_text(text: str) -> Json:
     A text of more than `MAX_TEXT_DEPTH` levels counts as none.
     """
     data = text.encode("utf-8", "surrogatepass")
-    if data.count(b"[") + data.count(b"{") > MAX_TEXT_DEPTH and (
-        json_text.too_deep_at(data, MAX_TEXT_DEPTH) is not None
+    if (
+        len(data) > 2 * MAX_TEXT_DEPTH  # as many bytes as open and close so many levels
+        and data.count(b"[") + data.count(b"{") > MAX_TEXT_DEPTH
+        and json_text.too_deep_at(data, MAX_TEXT_DEPTH) is not None
     ):
         return MISSING
     try:

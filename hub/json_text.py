@@ -188,5 +188,9 @@ def _unescape(key: Text) -> str:
         return key.decode("utf-8", "replace")
     import json
 
-    text: str = json.loads(b'"%b"' % bytes(key))
+    try:
+        text: str = json.loads(b'"%b"' % bytes(key))
+    except ValueError:
+        # The text may turn out to be no JSON.
+        return key.decode("utf-8", "replace")
     return text

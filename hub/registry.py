@@ -10,13 +10,13 @@ import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pluggy
 
 from hub import hookspecs
-from hub.discovery import EntryPoint, entry_points, normalised
+from hub.discovery import EXTENSIONS, EntryPoint, entry_points, normalised
 from hub.errors import FormatError, HubError, Json, PluginError, Rule, UnknownFormat
 from hub.hookspecs import API_VERSION, PROJECT, Detection, FormatInfo, Sample
 
@@ -32,6 +32,9 @@ DISABLE = "HUB_DISABLE_PLUGINS"
 OWN = EntryPoint("storyline", "hub.storyline.plugin", "storyline-hub", "")
 """The hub's own format, a plugin like the others, but for its id, which no other can claim."""
 
+OWN_EXTENSION = EntryPoint("redact", "hub.redaction", "storyline-hub", "")
+"""The hub's own extension, of which no other can have the name."""
+
 PACKAGES = {
     "actf": "storyline-hub-actf",
     "ale": "storyline-hub-ale",
@@ -43,7 +46,18 @@ PACKAGES = {
 
 REQUIRED_HOOKS = ("format_info", "detect", "parse", "to_storyline")
 
-Status = Literal["ok", "broken", "conflict", "disabled"]
+Status = Literal["ok", "failing", "broken", "conflict", "disabled"]
+"""`failing`: the plugin is used, but its `detect` raises, so that its format must be named."""
+
+PROBES: tuple[Json, ...] = (
+    {},
+    [],
+    None,
+    "text",
+    5,
+    dict.fromkeys(("schema_version", "format", "version", "type", "messages", "steps", "turns")),
+)
+"""Records that anybody may ask a plugin about, to see whether it answers."""
 
 
 class PluginState(NamedTuple):
@@ -56,12 +70,29 @@ class PluginState(NamedTuple):
     reason: str = ""
 
 
+class _Manager(pluggy.PluginManager):
+    """A manager that knows when its plugins change: what calls a hook of one of them is made once until then."""
+
+    generation = 0
+
+    def register(self, plugin: object, name: str | None = None) -> str | None:
+        self.generation += 1
+        return super().register(plugin, name)
+
+    def unregister(self, plugin: object | None = None, name: str | None = None) -> Any:
+        self.generation += 1
+        return super().unregister(plugin, name)
+
+
 class Format:
     """One format: its plugin's hooks, each guarded."""
 
-    def __init__(self, plugin: object, origin: str, manager: pluggy.PluginManager) -> None:
+    def __init__(self, plugin: object, origin: str, manager: _Manager) -> None:
         self._manager = manager
         self._plugin = plugin
+        self._callers: dict[str, Callable[..., Any]] = {}
+        self._generation = -1
+        """That of the manager, for which the callers were made."""
         self.origin = origin
         missing = [hook for hook in REQUIRED_HOOKS if not self._implements(hook)]
         if missing:
@@ -94,6 +125,16 @@ class Format:
     def can_attach(self) -> bool:
         """Whether the plugin takes inline payloads out of a document into files beside it."""
         return self._implements("attachments")
+
+    def failure_to_detect(self) -> Exception | None:
+        """Return what the plugin raises when it is asked about anything; None: it answers."""
+        try:
+            for record in PROBES:
+                self.detect(Sample(None, "object", [record], complete=True, size=None))
+            self.detect(Sample(None, "directory", ["a.json"], complete=True, size=None))
+        except Exception as error:  # noqa: BLE001  # whatever it is
+            return error
+        return None
 
     def detect(self, sample: Sample) -> Detection | None:
         """Ask the plugin whether *sample* is its format; raises whatever the plugin raises."""
@@ -132,6 +173,15 @@ class Format:
 
     def _hook(self, name: str) -> Callable[..., Any]:
         """Return the hook *name* of this plugin alone; wrappers of plugins that are no formats still apply."""
+        if self._generation != self._manager.generation:
+            self._callers.clear()
+            self._generation = self._manager.generation
+        caller = self._callers.get(name)
+        if caller is None:
+            caller = self._callers[name] = self._subset(name)
+        return caller
+
+    def _subset(self, name: str) -> Callable[..., Any]:
         others = [
             plugin
             for plugin in self._manager.get_plugins()
@@ -162,7 +212,7 @@ class Formats(Mapping[str, Format]):
     """The formats by id (or alias), loaded when they are asked for."""
 
     def __init__(self, points: Iterable[EntryPoint] | None = None) -> None:
-        self._manager = pluggy.PluginManager(PROJECT)
+        self._manager = _Manager(PROJECT)
         self._manager.add_hookspecs(hookspecs)
         found = entry_points() if points is None else points
         self._plugins = [_Plugin(point, self._manager) for point in (OWN, *found)]
@@ -206,6 +256,19 @@ class Formats(Mapping[str, Format]):
         """Return how each declared plugin fares; loads all of them."""
         return sorted(plugin.state() for plugin in self._plugins)
 
+    def examined(self) -> list[PluginState]:
+        """Return how each declared plugin fares when it is asked about something; loads all of them."""
+        return [self._examined(state) for state in self.states()]
+
+    def _examined(self, state: PluginState) -> PluginState:
+        error = self[state.id].failure_to_detect() if state.status == "ok" else None
+        if error is None:
+            return state
+        reason = (
+            f"detect raises {_describe(error)}; the format is not detected, and has to be named"
+        )
+        return state._replace(status="failing", reason=reason)
+
     def refused(self) -> list[PluginState]:
         """Return the plugins that are broken or in conflict, as far as that is known; loads none."""
         refused = [one for one in self._plugins if one.status in ("broken", "conflict")]
@@ -213,7 +276,9 @@ class Formats(Mapping[str, Format]):
 
     def failure(self, id_: str) -> BaseException | None:
         """Return the error that made the plugin of *id_* unusable, for a full trace."""
-        self._usable(id_)
+        found = self._usable(id_)
+        if found is not None:
+            return found.failure_to_detect()
         return next((one.error for one in self._claimants(id_) if one.error is not None), None)
 
     def register(self, plugin: object) -> None:
@@ -226,6 +291,39 @@ class Formats(Mapping[str, Format]):
             _register(self._manager, plugin)
         except (FormatError, pluggy.PluginValidationError, TypeError) as error:
             raise FormatError(_describe(error)) from error
+
+    @contextmanager
+    def extended(self, names: Iterable[str]) -> Iterator[None]:
+        """Use extensions (group `storyline_hub.extensions`) for a while: their hook wrappers apply to every format.
+
+        Raises:
+            UnknownFormat: none is called so.
+            FormatError: it cannot be used; the text says why.
+        """
+        with ExitStack() as stack:
+            for name in dict.fromkeys(names):
+                stack.callback(self._manager.unregister, self._extension(name))
+            yield
+
+    def _extension(self, name: str) -> object:
+        """Register the extension *name*, and return it."""
+        points = [OWN_EXTENSION, *entry_points(EXTENSIONS)]
+        found = [one for one in dict.fromkeys(points) if one.id == name]
+        if len(found) != 1:
+            installed = ", ".join(sorted({one.id for one in points}))
+            claims = " and ".join(map(str, found))
+            what = f"{claims} claim" if found else "no extension is called"
+            raise UnknownFormat(f"{what} {name!r}; installed: {installed}")
+        try:
+            plugin = _resolved(found[0])
+            if hasattr(plugin, "format_info"):
+                raise FormatError("it is a format, and no extension")
+            _register(self._manager, plugin)
+        except (Exception, SystemExit) as error:
+            raise FormatError(
+                f"the extension {name!r} of {found[0]} cannot be used: {_describe(error)}"
+            ) from error
+        return plugin
 
     def add_file(self, path: str) -> Format:
         """Load the one-file plugin at *path* (`--plugin path.py`), once, and return its format.
@@ -298,7 +396,7 @@ class Formats(Mapping[str, Format]):
 class _Plugin:
     """A declared plugin, and how it fares: ok until it is refused."""
 
-    def __init__(self, point: EntryPoint, manager: pluggy.PluginManager) -> None:
+    def __init__(self, point: EntryPoint, manager: _Manager) -> None:
         self.point = point
         self.format: Format | None = None
         self.status: Status = "ok"
@@ -387,7 +485,7 @@ def _module_of_file(path: str, name: str) -> object:
 
 
 def _registered(
-    manager: pluggy.PluginManager,
+    manager: _Manager,
     plugin: object,
     origin: str,
     check: Callable[[Format], None],
@@ -403,7 +501,7 @@ def _registered(
     return found
 
 
-def _register(manager: pluggy.PluginManager, plugin: object) -> None:
+def _register(manager: _Manager, plugin: object) -> None:
     """Add *plugin* to *manager*, unless it has hooks of another name or with other arguments."""
     hash(
         plugin

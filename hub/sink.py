@@ -84,12 +84,12 @@ class Sink:
             container = "dir"
         paths = [path for path in map(_path, inputs) if path is not None]
         if container == "dir":
-            staging = Staging(target, force=force, inputs=paths, apart=True, area=area)
+            staging = Staging(target, force=force, inputs=paths, make=True, area=area)
             return _DirectorySink(staging, sort_keys=sort_keys)
         if _is_device(target):
             return _StreamSink(target, container, sort_keys=sort_keys)
         folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
-        staging = Staging(folder, force=force, inputs=paths, apart=False, area=area)
+        staging = Staging(folder, force=force, inputs=paths, make=False, area=area)
         return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
 
     @property

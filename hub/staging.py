@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import BinaryIO, NamedTuple
 
+from hub import leftovers
 from hub.errors import HubError, UsageError
 
 
@@ -33,31 +34,35 @@ class Staging:
         *,
         force: bool,
         inputs: Sequence[str],
-        apart: bool,
+        make: bool,
         area: Area | None = None,
     ) -> None:
-        """Plan files below *folder*, which need not exist.
+        """Plan files below *folder*.
 
         Args:
             folder: where the files are to be.
             force: replace files that are there.
             inputs: files and folders that are never written over.
-            apart: keep the temporary files in a temporary folder; otherwise they are in *folder*, which must exist.
+            make: make *folder* if there is none; otherwise it must exist, unless it is in an *area*.
             area: that of which *folder* is a part.
 
         Raises:
             UsageError: *folder* is none.
         """
-        may_be_made = (apart or area is not None) and not os.path.lexists(folder)
+        may_be_made = (make or area is not None) and not os.path.lexists(folder)
         if not may_be_made and not os.path.isdir(folder or os.curdir):
             raise UsageError(f"{folder}: no such folder")
         self._folder = folder
         self._force = force
         self._inputs = inputs
-        self._apart = apart
+        self._make = make
         self._area = area
         self._token = os.urandom(4).hex()
         self._temporary_folder: str | None = None
+        self._lock: int | None = None
+        """That of the temporary folder, by which other runs know that this one lives."""
+        self._checked: str | None = None
+        """The name that was checked last; all are checked again when they get their files."""
         self._staged: dict[str, str] = {}
         """Where each file is, by its name."""
         self._kept: list[tuple[str, str | None]] = []
@@ -77,6 +82,7 @@ class Staging:
             UsageError: it is an input, or it is there already and is not to be replaced.
         """
         path = os.path.join(self._folder, name)
+        self._checked = name
         self._refuse_outside(path)
         for one in self._inputs:
             if _is_same(path, one):
@@ -105,13 +111,15 @@ class Staging:
         Raises:
             UsageError: as `check`; or it was added before.
         """
-        path = self.check(name)
+        path = os.path.join(self._folder, name)
+        if name != self._checked:
+            self.check(name)
         if name in self._staged:
             raise UsageError(f"{path}: written twice")
         with system_errors(path):
-            temporary = self._temporary(os.path.basename(path))
+            temporary = self._temporary()
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
-        self._staged[name] = temporary
+            self._staged[name] = temporary
         return os.fdopen(descriptor, "wb", _BUFFER)
 
     def commit(self) -> None:
@@ -120,17 +128,61 @@ class Staging:
         Raises:
             UsageError: as `check`; nothing is changed then.
         """
-        try:
-            for name, temporary in self._staged.items():
-                with system_errors(os.path.join(self._folder, name)):
-                    self._move(temporary, name)
-        except BaseException:
-            self._undo()
-            raise
-        if self._area is None:
+        if self._area is not None:
+            self._commit(None)
+        elif self._temporary_folder is not None:
+            with leftovers.locked(os.path.dirname(self._temporary_folder) or os.curdir):
+                self._commit(self._temporary_folder)
             for folder in {os.path.dirname(path) for path in self.paths}:
                 _sync(folder or os.curdir)
         self.discard()
+
+    def _commit(self, temporary_folder: str | None) -> None:
+        try:
+            if temporary_folder is None:
+                self._move_all()
+            elif self._make and not os.path.lexists(self._folder):
+                self._make_whole(os.path.join(temporary_folder, leftovers.TREE))
+            else:
+                if len(self._staged) > 1:
+                    self._write_journal(temporary_folder)
+                self._move_all()
+                leftovers.end_journal(temporary_folder)
+        except BaseException:
+            self._undo()
+            raise
+
+    def _move_all(self) -> None:
+        for name, temporary in self._staged.items():
+            with system_errors(os.path.join(self._folder, name)):
+                self._move(temporary, name)
+
+    def _make_whole(self, tree: str) -> None:
+        """Make the folder, which is not there, with all files at once: as *tree*, which then gets its name."""
+        with system_errors(self._folder):
+            os.mkdir(tree)
+        for name, temporary in self._staged.items():
+            path = os.path.join(self._folder, name)
+            with system_errors(path):
+                self.check(name)
+                os.makedirs(os.path.join(tree, os.path.dirname(name)), exist_ok=True)
+                os.replace(temporary, os.path.join(tree, name))
+        with system_errors(self._folder):
+            whole = self._folder.rstrip(os.sep)
+            self._make_folders(os.path.dirname(whole))
+            os.rename(tree, whole)
+
+    def _write_journal(self, temporary_folder: str) -> None:
+        base = os.path.dirname(temporary_folder)
+        folder = os.path.relpath(os.path.abspath(self._folder), base or os.curdir)
+        moves = [
+            leftovers.Move(
+                os.path.basename(temporary), os.path.join(folder, name), os.stat(temporary).st_ino
+            )
+            for name, temporary in self._staged.items()
+        ]
+        with system_errors(self._folder):
+            leftovers.write_journal(temporary_folder, moves)
 
     def discard(self) -> None:
         """Remove everything temporary."""
@@ -138,24 +190,27 @@ class Staging:
             with suppress(OSError):
                 os.unlink(temporary)
         if self._temporary_folder is not None:
-            with suppress(OSError):
-                os.rmdir(self._temporary_folder)
+            leftovers.remove(self._temporary_folder)
+            leftovers.unlock(self._lock)
+            self._temporary_folder = self._lock = None
 
-    def _temporary(self, name: str) -> str:
-        """Return the path of a temporary file, on the disk of the folder."""
+    def _temporary(self) -> str:
+        """Return the path of the next temporary file."""
         if self._area is not None:
             return os.path.join(self._area.temporary, f"{self._token}-{len(self._staged)}")
-        if not self._apart:
-            return os.path.join(
-                self._folder, f".{name[:100]}.{self._token}-{len(self._staged)}.tmp"
-            )
+        return os.path.join(self._make_temporary_folder(), str(len(self._staged)))
+
+    def _make_temporary_folder(self) -> str:
+        """Return the folder of the temporary files, on the disk of the folder."""
         if self._temporary_folder is None:
-            folder = os.path.abspath(self._folder)
-            while not os.path.isdir(folder):
+            folder = self._folder
+            if folder and not os.path.isdir(folder):
+                folder = os.path.abspath(folder)
+            while folder and not os.path.isdir(folder):
                 folder = os.path.dirname(folder)
-            self._temporary_folder = os.path.join(folder, f".storyline-hub.{self._token}.tmp")
-            os.mkdir(self._temporary_folder)
-        return os.path.join(self._temporary_folder, str(len(self._staged)))
+            made = leftovers.make_folder(folder or os.curdir)
+            self._temporary_folder, self._lock = made
+        return self._temporary_folder
 
     def _move(self, temporary: str, name: str) -> None:
         path = self.check(name)

@@ -33,6 +33,8 @@ class WriteOptions:
     source: Json = MISSING
     """The document of the same format that the batch was read from, and nothing was changed since; else `MISSING`."""
 
+    homeless: int = 0
+    """How many Storylines went into documents without an envelope: what these cannot hold is left out."""
     attached: int = 0
     """How many files were attached to documents of this output so far: the next document's numbers go on from there."""
 

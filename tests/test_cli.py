@@ -205,10 +205,10 @@ class TestDetect:
         (tmp_path / "mine").mkdir()
         scan = os.scandir
 
-        def refuse(path: str) -> object:
-            if os.fspath(path).endswith("mine"):
-                raise PermissionError(13, "Permission denied", os.fspath(path))
-            return scan(path)
+        def refuse(path: object) -> object:
+            if str(path).endswith("mine"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return scan(path)  # type: ignore[call-overload]  # whatever it was called with
 
         monkeypatch.setattr(os, "scandir", refuse)
         status, out, err = hub(command, tmp_path)
@@ -463,6 +463,17 @@ class TestReport:
         assert 0 == hub(*arguments, "--fail-on", "dropped").status
         assert target.exists()
         assert 2 == hub(*arguments, "--fail-on", "everything").status
+
+    def test_without_an_envelope(self, hub: Hub, story: Path, tmp_path: Path) -> None:
+        """Where nothing carries what the target cannot hold, that is said; not where nothing is left out."""
+        left_out = "what log cannot hold of 1 trajectory is left out; --report lists it\n"
+        target = tmp_path / "out.json"
+        arguments = ["convert", story, "--plugin", TOYS / "log.py", "--to", "log", "-o", target]
+        assert hub(*arguments, "--no-carry").err.endswith(left_out)
+        assert left_out not in hub(*arguments, "--force").err
+        assert left_out not in hub(*arguments, "--no-carry", "--force", "--quiet").err
+        own = ["convert", story, "--to", "storyline", "-o", tmp_path / "own.json", "--no-carry"]
+        assert "left out" not in hub(*own).err
 
 
 class TestDiff:

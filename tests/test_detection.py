@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from hub import detection
 from hub.detection import (
     MAX_DETECT,
     MAX_PATHS,
@@ -585,6 +586,28 @@ class TestNearMisses:
         assert "detect.unknown" == refused(source({"schema_version": ["ATIF-v1.7"]}))[0].rule
 
 
+@pytest.fixture
+def scanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in which no JSON is read but by detection: inputs are scanned, however small."""
+    monkeypatch.setattr(detection, "_reads_json", lambda: False)
+
+
+class TestGlanced:
+    def test_small_input(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Where JSON is read anyway, a small input is looked at once, as a whole, and gives the same answer."""
+        text = json.dumps({"schema_version": "ATIF-v1.5", "steps": ["x" * 500] * 300}).encode()
+        looks = []
+        for reads in (False, True):
+            monkeypatch.setattr(detection, "_reads_json", lambda reads=reads: reads)
+            memory = Memory(text)
+            looks.append((found(memory).format, memory.looks))
+        assert [
+            ("atif", [("head", 64 * 1024)]),
+            ("atif", [("head", detection.GLANCED_AT)]),
+        ] == looks
+
+
+@pytest.mark.usefixtures("scanned")
 class TestStages:
     def test_undecided_head(self) -> None:
         """A head that does not decide is followed by the tail, then by more of both, then by everything."""
@@ -699,6 +722,7 @@ class TestStages:
 BIG = "x" * 1_500_000
 
 
+@pytest.mark.usefixtures("scanned")
 class TestTail:
     def test_task_id_behind_the_attempts(self) -> None:
         """A document whose keys are sorted is decided by its tail."""

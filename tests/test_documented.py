@@ -24,7 +24,7 @@ CODE = [*ROOT.glob("hub/**/*.py"), *ROOT.glob("plugins/*/hub_*/**/*.py")]
 MARK = f"{hookspecs.PROJECT}_spec"
 """Attribute by which pluggy knows a specification."""
 RULE = re.compile(
-    r'"((?:input|detect|carrier|envelope|residual|storyline|actf|ale|atif|openai)\.[a-z][a-z-]*)"'
+    r'"((?:input|redact|detect|carrier|envelope|residual|storyline|actf|ale|atif|openai)\.[a-z][a-z-]*)"'
 )
 
 

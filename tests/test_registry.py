@@ -14,7 +14,7 @@ import pytest
 import hub
 from hub.discovery import GROUP
 from hub.errors import FormatError, InvalidDocument, PluginError, Rule
-from hub.hookspecs import Detection, FormatInfo, Sample, hookimpl
+from hub.hookspecs import Detection, FormatInfo, Sample, hookimpl, hookspec
 from hub.reading import Document, Record
 from hub.registry import DISABLE, Format, Formats, PluginState
 from hub.source import Source
@@ -331,6 +331,26 @@ class TestBroken:
         formats = Formats()
         formats.states()
         assert ["x"] == [one.value for one in formats["trace"].parse(Source.of("x"))]
+
+
+class Future:
+    """Hooks of a later hub, which has given one up."""
+
+    @staticmethod
+    @hookspec(warn_on_impl=DeprecationWarning("`old` goes with 2.0; write `rules`"))
+    def old() -> None:
+        """Do what was done before."""
+
+
+class TestDeprecated:
+    def test_warns(self, site: Site) -> None:
+        """A plugin with a hook that is to go still works; pluggy's own warning says what to use."""
+        site.install("log", text=plugin("log", rest="@hookimpl\ndef old(): pass\n"))
+        formats = Formats()
+        formats._manager.add_hookspecs(Future)  # noqa: SLF001  # a later version of the hub
+        with pytest.warns(DeprecationWarning, match="`old` goes with 2.0; write `rules`"):
+            assert "log" in formats
+        assert Detection(100, "log") == formats["log"].detect(SAMPLE)
 
 
 class TestConflict:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -16,45 +14,11 @@ import pytest
 from hub.errors import UsageError
 from hub.scaffold import create
 
+from .outsiders import Plugin, installed, run
+
 pytest.importorskip("jinja2", reason="needs the extra `kit`")
 
 SAMPLE = "tests/samples/first.json"
-
-
-def run(
-    *arguments: str, folder: Path, path: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run Python with *arguments* in *folder*; with the distributions in *path*."""
-    extra = {} if path is None else {"PYTHONPATH": str(path)}
-    environment = {**os.environ, **extra, "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(  # noqa: S603  # our own interpreter
-        [sys.executable, *arguments],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
-
-
-class Plugin(NamedTuple):
-    """A plugin that was made and installed."""
-
-    source: Path
-    """Folder with its tests, and nothing else of what was made."""
-    site: Path
-    """Where it is installed."""
-
-    def test(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run its tests."""
-        words = ("-q", "-p", "no:cacheprovider", "--contract-examples", "10", *arguments)
-        return run("-m", "pytest", *words, folder=self.source, path=self.site)
-
-    def hub(self, *arguments: str) -> str:
-        """Run a command that must work."""
-        done = run("-m", "hub", *arguments, folder=self.source, path=self.site)
-        assert (0, "") == (done.returncode, done.stderr)
-        return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -63,17 +27,7 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> Plugin:
     pytest.importorskip("hatchling", reason="builds a wheel")
     folder = tmp_path_factory.mktemp("made")
     create("chat-log", folder, title="Chat log of ours")
-    source, site = folder / "hub-chat-log", folder / "site"
-    built = run("-m", "hatchling", "build", "-t", "wheel", "-d", str(folder), folder=source)
-    assert 0 == built.returncode, built.stderr
-    (wheel,) = folder.glob("*.whl")
-    words = ("--quiet", "--no-index", "--no-deps", "--target", str(site))
-    installed = run("-m", "pip", "install", *words, str(wheel), folder=folder)
-    assert 0 == installed.returncode, installed.stderr
-    checkout = folder / "checkout"
-    shutil.copytree(source / "tests", checkout / "tests")
-    shutil.copy(source / "pyproject.toml", checkout)
-    return Plugin(checkout, site)
+    return installed(folder / "hub-chat-log", folder)
 
 
 class TestMade:

@@ -320,7 +320,7 @@ class TestFile:
             sink.write({"a": 1})
             [temporary] = set(below(here)) - {"x.json"}
             assert b"old" == (here / "x.json").read_bytes()
-            assert temporary.startswith(".x.json.")
+            assert temporary.startswith(".storyline-hub.")
         assert {"x.json": b'{"a":1}\n'} == below(here)
 
     @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit, InvalidDocument])

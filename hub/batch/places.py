@@ -20,7 +20,12 @@ class Places:
     """
 
     def __init__(
-        self, suffixes: Collection[str], suffix: str | None, *, folders: bool = False
+        self,
+        suffixes: Collection[str],
+        suffix: str | None,
+        *,
+        folders: bool = False,
+        plain: bool = False,
     ) -> None:
         """Plan names.
 
@@ -28,10 +33,12 @@ class Places:
             suffixes: those of the formats that may be read.
             suffix: that of the target.
             folders: each input becomes a folder, not a file.
+            plain: no output is compressed because its input is.
         """
         self._suffixes = sorted((one for one in suffixes if _is_own(one)), key=len, reverse=True)
         self._suffix = suffix if suffix is not None and _is_own(suffix) else None
         self._folders = folders
+        self._plain = plain
         self._taken: set[int] = set()
         """Hashes of names: a long run has many of them."""
 
@@ -47,6 +54,7 @@ class Places:
 
     def _renamed(self, path: str) -> str:
         stem, packed = _unpacked(path)
+        packed = "" if self._plain else packed
         for suffix in self._suffixes:
             if stem.lower().endswith(suffix) and not stem.lower().endswith("/" + suffix):
                 return stem[: -len(suffix)] + (self._suffix or ".json") + packed

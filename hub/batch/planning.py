@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from hub.batch.archives import stem_of, take_out
 from hub.batch.places import Places, relative_to, shared_folder
 from hub.errors import HubError
 from hub.source import Source
@@ -20,7 +21,7 @@ MAGIC = re.compile(r"[*?\[]")
 """What makes a name that is no file a pattern."""
 
 STATE = ".storyline-hub"
-"""The folder in an output folder in which a run keeps its journal; never an input."""
+"""The folder in an output folder in which a run keeps its journal; what begins with it is never an input."""
 
 Claims = Callable[[Source], str | None]
 """Returns the id of the format that claims a directory as a whole."""
@@ -78,27 +79,83 @@ class _Root(NamedTuple):
     is_pattern: bool = False
 
 
+class Spool(NamedTuple):
+    """Where archives are taken out."""
+
+    folder: str
+    """An empty folder, which somebody removes."""
+    limit: int | None = None
+    """Bytes that one archive may hold."""
+
+
 def plan(
-    inputs: Sequence[str], claims: Claims, places: Places, *, without: str | None = None
+    inputs: Sequence[str],
+    claims: Claims,
+    places: Places,
+    *,
+    without: str | None = None,
+    spool: Spool | None = None,
 ) -> Iterator[Item]:
     """Yield an item for each file of *inputs*, in the order of the inputs and then of paths.
 
     With one input, places are relative to it; with several, to the folder that holds all of them. *without* is a folder
-    that is left out: that of the outputs, where it lies among the inputs.
+    that is left out: that of the outputs, where it lies among the inputs. With a *spool* the files of archives are
+    inputs, without one an archive is one.
     """
     roots = [_root(one) for one in inputs]
     base = roots[0].base if len(roots) == 1 else shared_folder([one.base for one in roots])
     seen: set[int] = set()
     avoided = None if without is None else os.path.realpath(without)
     for root in roots:
-        for item in _items(root, claims, avoided):
+        for item in _with_archives(_items(root, claims, avoided), claims, spool):
             if len(roots) > 1 or root.is_pattern:
-                key = hash(os.path.realpath(item.path))
+                key = hash(os.path.realpath(item.name))
                 if key in seen:
                     continue
                 seen.add(key)
-            place = relative_to(base, item.path)
-            yield item._replace(place=places.of(place))
+            yield item._replace(place=places.of(_place(item, base)))
+
+
+def _place(item: Item, base: str) -> str:
+    if item.error is not None:
+        return f"?/{item.name}"  # nothing is written there
+    return relative_to(base, item.place or item.path)
+
+
+def _with_archives(items: Iterable[Item], claims: Claims, spool: Spool | None) -> Iterator[Item]:
+    """Yield *items*, and in the place of each archive its files."""
+    for item in items:
+        stem = None if spool is None or item.error is not None else stem_of(item.path)
+        if spool is None or stem is None or os.path.isdir(item.path):
+            yield item
+        else:
+            yield from _taken_out(item, stem, claims, spool)
+
+
+def _taken_out(item: Item, stem: str, claims: Claims, spool: Spool) -> Iterator[Item]:
+    """Yield an item for each file of the archive that *item* is, or for the archive if nothing can be taken out."""
+    import shutil
+    import tempfile
+
+    folder = tempfile.mkdtemp(dir=spool.folder)
+    try:
+        refused = take_out(item.path, folder, limit=spool.limit)
+    except HubError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        yield item._replace(error=error)
+        return
+    archive = item.stamp()
+    for one in refused:
+        name = f"{item.path}/{one.name}"
+        yield Item(item.path, name, "", error=one.error, container=archive)
+    for found in _below(folder, claims, None):
+        inside = os.path.relpath(found.path, folder)
+        inside = "" if inside == "." else inside
+        yield found._replace(
+            name=os.path.join(item.path, inside),
+            place=os.path.join(stem, inside),
+            container=archive,
+        )
 
 
 def _root(named: str) -> _Root:
@@ -107,7 +164,7 @@ def _root(named: str) -> _Root:
     if MAGIC.search(named) and not os.path.lexists(named):
         fixed = named[: MAGIC.search(named).start()]  # type: ignore[union-attr]  # it is there
         return _Root(named, os.path.dirname(fixed) or os.curdir, is_pattern=True)
-    return _Root(named, os.path.dirname(named) or os.curdir)
+    return _Root(named, stem_of(named) or os.path.dirname(named) or os.curdir)
 
 
 def _items(root: _Root, claims: Claims, avoided: str | None) -> Iterator[Item]:
@@ -171,7 +228,9 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
     with os.scandir(folder) as entries:
         for entry in entries:
             is_folder = entry.is_dir(follow_symlinks=False)
-            if entry.name != STATE and (is_folder or entry.is_file(follow_symlinks=False)):
+            if not entry.name.startswith(STATE) and (
+                is_folder or entry.is_file(follow_symlinks=False)
+            ):
                 found.append((os.path.join(folder, entry.name), is_folder))
     return sorted(found)
 

@@ -6,17 +6,26 @@ Source: validation.md 2.4; detection.md 5.
 from __future__ import annotations
 
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.batch import journal as journals
+from hub.batch.archives import stem_of
+from hub.batch.counting import Counting
 from hub.batch.outcome import Outcome
 from hub.batch.places import COMMON, Places
-from hub.batch.planning import Item, plan
-from hub.batch.pool import Events, done
+from hub.batch.planning import STATE, Item, Spool, plan
+from hub.batch.pool import Events, Work, done
 from hub.batch.work import Converting, Reading, Validating
+from hub.compression import compressor
 from hub.errors import UsageError
 from hub.source import Source
+from hub.staging import Area, Staging
+from hub.streams import PIECE
 
 if TYPE_CHECKING:
     from hub.api import Container
@@ -30,6 +39,7 @@ def convert_many(
     format: str | None = None,
     container: Container | None = None,
     split: bool = False,
+    merge: Literal["lines"] | None = None,
     jobs: int = 1,
     resume: bool = False,
     force: bool = False,
@@ -37,6 +47,7 @@ def convert_many(
     on_error: Literal["fail", "skip"] = "fail",
     fail_on: Sequence[str] = (),
     carry: bool = True,
+    extensions: Sequence[str] = (),
     extract_images: bool = False,
     assume_timezone: str | None = None,
     max_size: int | None = None,
@@ -47,7 +58,8 @@ def convert_many(
 
     Inputs are files, directories, of which every file is converted, and patterns. The tree of the inputs is mirrored.
     *jobs* processes share the work; *plugins* are the paths of one-file plugins that they load. With *resume* what an
-    earlier run has done is not done again, unless the input has changed; with *split* each document becomes a file.
+    earlier run has done is not done again, unless the input has changed; with *split* each document becomes a file, and
+    with *merge* all documents stand in one, *output*, in the order of the inputs.
 
     Raises:
         UsageError: the output cannot be, or holds an earlier run.
@@ -55,27 +67,116 @@ def convert_many(
     from hub.api import formats
 
     named = [os.fspath(one) for one in inputs]
-    folder = os.fspath(output)
     how = Reading(
         format, strict, on_error, assume_timezone, max_size, dict(options or {}), tuple(plugins)
     )
     how.prepare()
-    writing: dict[str, Any] = {
-        "to": formats[to].id,
-        "container": "dir" if split else container,
-        "carry": carry,
-        "extract_images": extract_images,
-        "fail_on": tuple(fail_on),
-    }
-    _check(named, folder)
-    items = plan(named, claims(format), _places(to, format, folders=split), without=folder)
-    run = _described({**how._asdict(), **writing})
-    with journals.opened(folder, run, resume=resume, force=force) as journal:
-        work = Converting(how, output=folder, temporary=journal.temporary, force=force, **writing)
-        for item, outcome in done(work, _to_do(items, journal), jobs=jobs, events=_Noted(journal)):
-            journal.in_order(item)
-            yield outcome
-        journal.finish()
+    run = _Run(
+        named,
+        how,
+        {
+            "to": formats[to].id,
+            "container": "dir" if split else container,
+            "carry": carry,
+            "extensions": tuple(extensions),
+            "extract_images": extract_images,
+            "fail_on": tuple(fail_on),
+        },
+        jobs=jobs,
+        resume=resume,
+        force=force,
+    )
+    _check(named)
+    target = os.fspath(output)
+    if merge is None:
+        _check_folder(named, target)
+        return run.outcomes(target, _places(to, format, folders=split))
+    if split or extract_images or container not in {None, merge}:
+        raise UsageError("--merge puts all documents into one file, and nothing beside it")
+    return _merged(run, target)
+
+
+class _Run(NamedTuple):
+    """A run that converts many inputs."""
+
+    inputs: Sequence[str]
+    reading: Reading
+    writing: Mapping[str, Any]
+    jobs: int
+    resume: bool
+    force: bool
+
+    def outcomes(self, folder: str, places: Places) -> Iterator[Outcome]:
+        """Write what the inputs become to *places* below *folder*, and yield what became of each."""
+        described = _described({**self.reading._asdict(), **self.writing})
+        claimed = claims(self.reading.format)
+        with journals.opened(folder, described, resume=self.resume, force=self.force) as journal:
+            work = Converting(
+                self.reading,
+                output=folder,
+                temporary=journal.temporary,
+                force=self.force,
+                **self.writing,
+            )
+            spool = Spool(journal.temporary, self.reading.max_size)
+            items = plan(self.inputs, claimed, places, without=folder, spool=spool)
+            to_do = _to_do(items, journal)
+            for item, outcome in done(work, to_do, jobs=self.jobs, events=_Noted(journal)):
+                journal.in_order(item)
+                _forget(item)
+                yield outcome
+            journal.finish()
+
+
+def _merged(run: _Run, target: str) -> Iterator[Outcome]:
+    """Write all that the inputs become to one file of JSON Lines, and yield what became of each.
+
+    The parts stand in a folder beside it until the file is whole, so that the run can be resumed.
+    """
+    run = run._replace(writing={**run.writing, "container": "lines"})
+    folder, name = os.path.split(target)
+    parts = os.path.join(folder, f"{STATE}-{name}")
+    places = Places((), None, plain=True)
+    if target == "-":
+        with tempfile.TemporaryDirectory(prefix="storyline-hub-") as parts:
+            yield from _gathered(run.outcomes(parts, places), sys.stdout.buffer.write, [])
+        return
+    area = Area(folder, parts)
+    staging = Staging(folder, force=run.force, inputs=run.inputs, make=False, area=area)
+    staging.check(name)
+    os.makedirs(parts, exist_ok=True)
+    packer = compressor(name)
+    try:
+        with staging.create(name) as file:
+            outcomes = run._replace(force=False).outcomes(parts, places)
+            write = file.write
+            if packer is not None:
+                write = lambda data: file.write(packer.compress(data))  # noqa: E731  # short
+            yield from _gathered(outcomes, write, [target])
+            if packer is not None:
+                file.write(packer.flush())
+            is_empty = not file.tell()
+            file.flush()
+            os.fsync(file.fileno())
+        if not is_empty:
+            staging.commit()
+            shutil.rmtree(parts)
+    finally:
+        staging.discard()
+        with suppress(OSError):
+            os.rmdir(parts)
+
+
+def _gathered(
+    outcomes: Iterator[Outcome], write: Callable[[bytes], object], outputs: Sequence[str]
+) -> Iterator[Outcome]:
+    """Pass on *outcomes*, and what was written; they name *outputs* instead of their parts."""
+    for outcome in outcomes:
+        for path in outcome.outputs:
+            with open(path, "rb") as part:
+                while piece := part.read(PIECE):
+                    write(piece)
+        yield outcome._replace(outputs=outputs if outcome.outputs else [])
 
 
 def validate_many(
@@ -94,9 +195,55 @@ def validate_many(
         format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
     )
     how.prepare()
-    items = plan([os.fspath(one) for one in inputs], claims(format), Places((), None))
-    for _, outcome in done(Validating(how), ((item, None) for item in items), jobs=jobs):
-        yield outcome
+    named = [os.fspath(one) for one in inputs]
+    yield from _looked_at(named, Validating(how), jobs, format, max_size)
+
+
+def count_many(
+    inputs: Sequence[str | os.PathLike[str]],
+    *,
+    format: str | None = None,
+    jobs: int = 1,
+    strict: bool = False,
+    assume_timezone: str | None = None,
+    max_size: int | None = None,
+    options: Mapping[str, str] | None = None,
+    plugins: Sequence[str] = (),
+) -> Iterator[Outcome]:
+    """Count what is in each of *inputs*: `measures` of an outcome has what was counted in each trajectory."""
+    how = Reading(
+        format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
+    )
+    how.prepare()
+    named = [os.fspath(one) for one in inputs]
+    yield from _looked_at(named, Counting(how), jobs, format, max_size)
+
+
+def _looked_at(
+    inputs: Sequence[str],
+    work: Work[Item, Outcome],
+    jobs: int,
+    format: str | None,
+    max_size: int | None,
+) -> Iterator[Outcome]:
+    """Yield what becomes of each of *inputs*, where nothing is written."""
+    with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
+        places = Places((), None)
+        items = plan(inputs, claims(format), places, spool=Spool(folder, max_size))
+        for item, outcome in done(work, ((item, None) for item in items), jobs=jobs):
+            _forget(item)
+            yield outcome
+
+
+def _forget(item: Item) -> None:
+    """Remove what was taken out of an archive for *item*."""
+    if item.container is None or item.error is not None:
+        return
+    if os.path.isdir(item.path):
+        shutil.rmtree(item.path, ignore_errors=True)
+    else:
+        with suppress(OSError):
+            os.unlink(item.path)
 
 
 def is_whole(folder: str, format: str | None) -> bool:
@@ -113,9 +260,14 @@ def is_whole(folder: str, format: str | None) -> bool:
     )
 
 
-def count(inputs: Sequence[str], format: str | None, *, without: str | None = None) -> int:
-    """Return how many inputs there are."""
-    return sum(1 for _ in plan(inputs, claims(format), Places((), None), without=without))
+def count(inputs: Sequence[str], format: str | None, *, without: str | None = None) -> int | None:
+    """Return how many inputs there are; None where that takes looking into archives."""
+    number = 0
+    for item in plan(inputs, claims(format), Places((), None), without=without):
+        if stem_of(item.path) is not None:
+            return None
+        number += 1
+    return number
 
 
 def claims(format: str | None) -> Callable[[Source], str | None]:
@@ -158,14 +310,17 @@ def _to_do(
         yield (stamped._replace(is_again=True) if is_again else stamped), known
 
 
-def _check(inputs: Sequence[str], output: str) -> None:
+def _check(inputs: Sequence[str]) -> None:
+    if "-" in inputs:
+        raise UsageError("standard input is no part of several inputs")
+
+
+def _check_folder(inputs: Sequence[str], output: str) -> None:
     if output == "-":
         raise UsageError("several inputs need a folder to write to; name one with -o")
     if os.path.lexists(output) and not os.path.isdir(output):
-        raise UsageError(f"{output}: not a folder; several inputs need one")
+        raise UsageError(f"{output}: not a folder; several inputs need one, or --merge lines")
     for one in inputs:
-        if one == "-":
-            raise UsageError("standard input is no part of several inputs")
         if os.path.isdir(one) and os.path.realpath(one) == os.path.realpath(output):
             raise UsageError(f"{output}: the output is the input")
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import Counter
 from types import TracebackType
 from typing import Any, Self
 
 from hub.batch.outcome import Outcome, Result, exit_status
+from hub.errors import UsageError
+from hub.sink import LINES_SUFFIXES
+from hub.staging import system_errors
 
 RESULTS: tuple[Result, ...] = ("done", "partial", "failed", "passed-over")
 
@@ -54,14 +58,14 @@ class Summary:
     """
 
     def __init__(self, path: str, counts: Counts, *, force: bool = False) -> None:
-        import os
-
-        from hub.sink import LINES_SUFFIXES
-        from hub.staging import Staging
-
+        if os.path.lexists(path) and not force:
+            raise UsageError(f"{path}: exists; --force replaces it")
         folder, name = os.path.split(path)
-        self._staging = Staging(folder, force=force, inputs=(), apart=False)
-        self._file = self._staging.create(name)
+        self._path = path
+        self._part = os.path.join(folder, f".{name}.part")
+        """Where it is until it is whole; the same place each time, so that a run that is killed leaves no litter."""
+        with system_errors(path):
+            self._file = open(self._part, "wb")  # noqa: SIM115  # closed at the end of the `with`
         self._counts = counts
         self._lines = path.endswith(LINES_SUFFIXES)
         self._is_first = True
@@ -89,10 +93,10 @@ class Summary:
                 counts = {result: self._counts.results[result] for result in RESULTS}
                 begin = b'{"inputs": [' if self._is_first else b"\n"
                 self._file.write(begin + b'], "counts": ' + _json(counts) + b"}\n")
-            self._staging.complete(self._file)
         if kind is None:
-            self._staging.commit()
-        self._staging.discard()
+            os.replace(self._part, self._path)
+        else:
+            os.unlink(self._part)
 
 
 def _json(value: Any) -> bytes:

@@ -55,6 +55,7 @@ class Converting(NamedTuple):
     temporary: str
     container: Literal["object", "array", "lines", "dir"] | None = None
     carry: bool = True
+    extensions: Sequence[str] = ()
     extract_images: bool = False
     force: bool = False
     fail_on: Sequence[str] = ()
@@ -107,6 +108,7 @@ class Converting(NamedTuple):
             strict=self.reading.strict,
             on_error=self.reading.on_error,
             carry=self.carry,
+            extensions=self.extensions,
             extract_images=self.extract_images,
             options=self.reading.options,
         )
@@ -131,6 +133,7 @@ class Converting(NamedTuple):
             to=self.to,
             format=self.reading.format,
             carry=self.carry,
+            extensions=self.extensions,
             options=self.reading.options,
         )
         return {str(kind): number for kind, number in report.counts.items()}

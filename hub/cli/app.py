@@ -35,6 +35,7 @@ COMMANDS = (
     Command("detect", "Say which format each file is, and why."),
     Command("convert", "Convert a file to another format."),
     Command("validate", "List all problems of each file."),
+    Command("stats", "Count what is in files: turns, calls, tokens, costs, outcomes."),
     Command("diff", "Show where two files differ."),
     Command("formats", "List the formats, or show one of them."),
     Command("plugins", "Show how each format plugin fares.", is_group=True),

@@ -19,7 +19,7 @@ def follow(
     outcomes: Iterator[Outcome],
     *,
     inputs: Sequence[str],
-    total: Callable[[], int],
+    total: Callable[[], int | None],
     summary: str | None,
     force: bool,
     quiet: bool,
@@ -63,7 +63,7 @@ def _files(number: int) -> str:
 
 @contextmanager
 def _progress(
-    counts: Counts, total: Callable[[], int], *, quiet: bool
+    counts: Counts, total: Callable[[], int | None], *, quiet: bool
 ) -> Iterator[Callable[[], None]]:
     """Show how far it is, and call what is returned after each input: a bar on a terminal, else a line now and then."""
     if quiet:
@@ -91,7 +91,7 @@ class _Lines:
 
 
 @contextmanager
-def _bar(counts: Counts, total: int) -> Iterator[Callable[[], None]]:
+def _bar(counts: Counts, total: int | None) -> Iterator[Callable[[], None]]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,

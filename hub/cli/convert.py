@@ -39,7 +39,7 @@ def convert(
         list[str],
         typer.Argument(
             metavar="INPUT...",
-            help="Files, directories, patterns such as 'runs/**/*.json'; - is standard input.",
+            help="Files, directories, archives, patterns such as 'runs/**/*.json'; - is standard input.",
         ),
     ],
     to: To,
@@ -112,7 +112,24 @@ def convert(
         bool,
         typer.Option("--split", help="Make a folder of each input, with a file for each document."),
     ] = False,
+    merge: Annotated[
+        Literal["lines"] | None,
+        typer.Option(
+            "--merge", help="Put the documents of all inputs into one file of JSON Lines."
+        ),
+    ] = None,
     summary: SummaryFile = None,
+    redact: Annotated[
+        bool,
+        typer.Option(
+            "--redact",
+            help="Hide secrets and personal data, and count them; the same as --extension redact.",
+        ),
+    ] = False,
+    extension: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
+    ] = None,
     plugin: Plugins = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
@@ -130,7 +147,8 @@ def convert(
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
-    if jobs is not None or resume or split or summary or are_many(inputs, from_):
+    extensions = [*(extension or ()), *(["redact"] if redact else [])]
+    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         settings = {
@@ -138,11 +156,13 @@ def convert(
             "format": from_,
             "container": container,
             "carry": not no_carry,
+            "extensions": extensions,
             "extract_images": extract_images,
             "force": force,
             "fail_on": tuple(fail_on or ()),
             "resume": resume,
             "split": split,
+            "merge": merge,
             "jobs": processes(jobs),
             "strict": strict,
             "on_error": on_error,
@@ -165,6 +185,7 @@ def convert(
             assume_timezone=assume_timezone,
             max_size=max_size,
             options=pairs(option),
+            extensions=extensions,
         )
         if report:
             _write_report(
@@ -193,10 +214,18 @@ def convert(
         assume_timezone=assume_timezone,
         max_size=max_size,
         options=pairs(option),
+        extensions=extensions,
     )
     say_problems([one for one in result.problems if one.severity != "info"], file)
     if not quiet:
         say(_summary(result))
+        if result.homeless:
+            say(
+                f"without an envelope: what {result.writer} cannot hold of"
+                f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
+            )
+        if redact:
+            say(_redactions(result))
     if result.skipped:
         raise typer.Exit(3)
 
@@ -261,6 +290,13 @@ def _summary(result: "Conversion") -> str:
         f"{result.reader} -> {result.writer}: {_count(result.storylines, 'trajectory', 'trajectories')}"
         f" in {_count(result.documents, 'document', 'documents')}{target}{more}{skipped}"
     )
+
+
+def _redactions(result: "Conversion") -> str:
+    from hub.fidelity import redactions
+
+    found = [f"{number} {kind}" for kind, number in redactions(result.problems).items()]
+    return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
 def _count(number: int, one: str, many: str) -> str:

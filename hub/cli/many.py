@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip")
+
 
 def are_many(inputs: Sequence[str], format: str | None) -> bool:
     """Tell whether *inputs* are more than one document's: several, a pattern, or a directory of files of any kind."""
@@ -12,7 +14,7 @@ def are_many(inputs: Sequence[str], format: str | None) -> bool:
         return True
     named = inputs[0]
     if named == "-" or os.path.isfile(named):
-        return False
+        return named.lower().endswith(ARCHIVES)
     if os.path.isdir(named):
         from hub.batch.running import is_whole
 

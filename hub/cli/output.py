@@ -146,6 +146,10 @@ def each_input(
                     fell_short(error, member.path)
             except Exception as error:  # noqa: BLE001  # as above
                 fell_short(error, member.path)
+    return _status_of_all(statuses)
+
+
+def _status_of_all(statuses: Sequence[int]) -> int:
     failures = [status for status in statuses if status]
     if len(failures) < len(statuses):
         return SOME_FAILED if failures else 0

@@ -27,7 +27,7 @@ def plugins(
         return
     from hub.api import formats
 
-    states = formats.states()
+    states = formats.examined()
     if as_json:
         print_json([state._asdict() for state in states])
     else:
@@ -42,7 +42,7 @@ def doctor(
     """Show all there is to know of a plugin that does not work, with the full trace."""
     from hub.api import formats
 
-    states = [state for state in formats.states() if state.id == id]
+    states = [state for state in formats.examined() if state.id == id]
     for state in states:
         reason = f": {state.reason}" if state.reason else ""
         typer.echo(printable(f"{state.id} of {state.origin}: {state.status}{reason}"))

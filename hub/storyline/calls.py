@@ -21,7 +21,7 @@ def is_integer(value: Json) -> TypeGuard[int]:
 
 
 def unique_call_ids(
-    ids: Sequence[str | None], positional: Sequence[str], *, reserved: Iterable[str] = ()
+    ids: Sequence[str | None], positional: Iterable[str], *, reserved: Iterable[str] = ()
 ) -> list[str]:
     """Return an id for each call of a trajectory, in order, all different.
 

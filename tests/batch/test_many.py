@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -242,6 +245,122 @@ class TestConvert:
         mixed("in")
         hub("convert", "in", "--to", "storyline", "-o", "out", "--jobs", "2")
         assert ["journal.jsonl"] == [path.name for path in Path("out", STATE).iterdir()]
+
+
+class TestMerge:
+    CONVERT = ("convert", "in", "--to", "storyline", "--merge", "lines")
+
+    @pytest.mark.parametrize("jobs", ["1", "2"])
+    def test_one_file(self, hub: Hub, jobs: str) -> None:
+        """All documents stand in one file, in the order of the inputs; what is broken is left out."""
+        mixed("in")
+        convert = (*self.CONVERT, "--jobs", jobs, "--summary", "s.json", "-o", "all.jsonl")
+        assert 3 == hub(*convert).status
+        lines = Path("all.jsonl").read_text().splitlines()
+        assert ["a", "c", "d", "e"] == [json.loads(line)["session"] for line in lines]
+        assert ["all.jsonl"] == summary("s.json")["in/rows.jsonl"]["outputs"]
+        assert ["all.jsonl", "in", "s.json"] == sorted(path.name for path in Path().iterdir())
+
+    def test_standard_output(self, hub: Hub) -> None:
+        """So do they on standard output."""
+        mixed("in")
+        lines = hub(*self.CONVERT).out.splitlines()
+        assert ["a", "c", "d", "e"] == [json.loads(line)["session"] for line in lines]
+
+    def test_compressed(self, hub: Hub) -> None:
+        """Whether the file is compressed its own name says, not that of an input."""
+        write("in/b.json", story("b"))
+        Path("in/a.json.gz").write_bytes(gzip.compress(json.dumps(story("a")).encode()))
+        hub(*self.CONVERT, "-o", "all.jsonl.gz")
+        lines = gzip.decompress(Path("all.jsonl.gz").read_bytes()).splitlines()
+        assert ["a", "b"] == [json.loads(line)["session"] for line in lines]
+
+    def test_resumed(self, hub: Hub) -> None:
+        """A run that was cut short goes on with the parts that it has."""
+        for number in range(100):
+            write(f"in/{number:03}.json", story(f"s{number}", notes="x" * 2000))
+        hub(*self.CONVERT, "-o", "whole.jsonl")
+        arguments = program(*self.CONVERT, "-o", "all.jsonl", "--resume")
+        with subprocess.Popen(arguments, stderr=subprocess.DEVNULL) as process:  # noqa: S603
+            while process.poll() is None and len(tree(".storyline-hub-all.jsonl")) < 30:
+                time.sleep(0.002)
+            process.kill()
+        assert not Path("all.jsonl").exists()
+        assert 0 == hub(*self.CONVERT, "-o", "all.jsonl", "--resume").status
+        assert Path("whole.jsonl").read_bytes() == Path("all.jsonl").read_bytes()
+        assert ["all.jsonl", "in", "whole.jsonl"] == sorted(path.name for path in Path().iterdir())
+
+    def test_existing(self, hub: Hub) -> None:
+        """A file that is there is replaced only with `--force`."""
+        write("in/a.json", story("a"))
+        write("all.jsonl", "mine")
+        assert 2 == hub(*self.CONVERT, "-o", "all.jsonl").status
+        assert '"mine"\n' == Path("all.jsonl").read_text()
+        assert 0 == hub(*self.CONVERT, "-o", "all.jsonl", "--force").status
+
+    def test_nothing(self, hub: Hub) -> None:
+        """Where nothing can be converted, nothing is written."""
+        Path("in").mkdir()
+        Path("in/torn.json").write_text("{")
+        assert 1 == hub(*self.CONVERT, "-o", "all.jsonl").status
+        assert not Path("all.jsonl").exists()
+
+    def test_beside_it(self, hub: Hub) -> None:
+        """Folders and files beside it are not for one file."""
+        mixed("in")
+        assert 2 == hub(*self.CONVERT, "-o", "all.jsonl", "--split").status
+
+
+class TestArchives:
+    def archive(self, path: str) -> None:
+        """Write an archive of a mixed folder."""
+        mixed("files")
+        Path(path).parent.mkdir(exist_ok=True)
+        with tarfile.open(path, "w:gz") as archive:
+            archive.add("files", ".")
+        shutil.rmtree("files")
+
+    def test_alone(self, hub: Hub) -> None:
+        """The files of an archive are inputs, and stand as they do in it."""
+        self.archive("runs.tar.gz")
+        convert = (
+            "convert",
+            "runs.tar.gz",
+            "--to",
+            "storyline",
+            "-o",
+            "out",
+            "--summary",
+            "s.json",
+        )
+        status, _, err = hub(*convert)
+        assert 3 == status
+        assert "runs.tar.gz/torn.json: fatal: not JSON: " in err
+        assert ["a.json", "b/c.storyline.json", "rows.jsonl"] == list(tree("out"))
+        assert "done" == summary("s.json")["runs.tar.gz/a.json"]["outcome"]
+
+    def test_among_others(self, hub: Hub) -> None:
+        """Among other inputs an archive is a folder; a broken one costs itself only."""
+        self.archive("in/runs.tgz")
+        Path("in/broken.zip").write_bytes(b"words")
+        write("in/z.json", story("z"))
+        one = hub("validate", "in")
+        assert 3 == one.status
+        assert "hub: in/broken.zip: no zip archive, or a damaged one: " in one.err
+        assert one == hub("validate", "in", "--jobs", "2")
+        hub("convert", "in", "--to", "storyline", "-o", "out", "--jobs", "2")
+        names = ["runs/a.json", "runs/b/c.storyline.json", "runs/rows.jsonl", "z.json"]
+        assert names == list(tree("out"))
+        assert ["journal.jsonl"] == [path.name for path in Path("out", STATE).iterdir()]
+
+    def test_resumed(self, hub: Hub) -> None:
+        """An archive that has not changed is not done again."""
+        self.archive("runs.tar.gz")
+        convert = ("convert", "runs.tar.gz", "--to", "storyline", "-o", "out")
+        hub(*convert)
+        before = {path: Path("out", path).stat().st_mtime_ns for path in tree("out")}
+        hub(*convert, "--resume")
+        assert before == {path: Path("out", path).stat().st_mtime_ns for path in tree("out")}
 
 
 class TestWorkers:

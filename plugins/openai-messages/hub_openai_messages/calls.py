@@ -5,7 +5,7 @@ Source: openai-messages.md A4.1, A8.1, B3 and B5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from hub import MISSING, Json, ToolCall, compact, equal, value_of_text
@@ -26,6 +26,8 @@ class SourceCall(NamedTuple):
     spelling: Json
     """The arguments as they are written; `MISSING` if they are not."""
     kind: str | None = None
+    is_usual: bool = False
+    """Whether the message has nothing of it but id, type, and a function of a name and a text of arguments."""
 
     @property
     def arguments(self) -> Json:
@@ -73,29 +75,51 @@ def is_row_call(call: Json) -> bool:
 # Chats: openai-messages.md B3
 
 
-def chat_calls(message: Mapping[str, Json]) -> Iterator[SourceCall]:
-    """Yield the calls of an assistant message: functions, custom ones, and the deprecated one last."""
+def chat_calls(message: Mapping[str, Json]) -> list[SourceCall]:
+    """Return the calls of an assistant message: functions, custom ones, and the deprecated one last."""
     listed = message.get("tool_calls")
+    found = []
     for position, call in enumerate(listed if type(listed) is list else ()):
-        if type(call) is not dict:
-            continue
-        source_id = call["id"] if is_text(call.get("id")) else None
-        function, custom = call.get("function"), call.get("custom")
-        if type(function) is dict and is_text(function.get("name")):
-            spelling = function.get("arguments", MISSING)
-            yield SourceCall(position, source_id, function["name"], spelling)
-        elif call.get("type") == CUSTOM and type(custom) is dict and is_text(custom.get("name")):
-            spelling = custom.get("input", MISSING)
-            yield SourceCall(position, source_id, custom["name"], spelling, CUSTOM)
+        made = _listed_call(position, call) if type(call) is dict else None
+        if made is not None:
+            found.append(made)
     function = message.get(FUNCTION_CALL)
     if type(function) is dict and is_text(function.get("name")):
         spelling = function.get("arguments", MISSING)
-        yield SourceCall(-1, None, function["name"], spelling, FUNCTION_CALL)
+        found.append(SourceCall(-1, None, function["name"], spelling, FUNCTION_CALL))
+    return found
+
+
+def _listed_call(position: int, call: Mapping[str, Json]) -> SourceCall | None:
+    """Return what an element of `tool_calls` calls; None: nothing."""
+    source_id = call.get("id")
+    if not is_text(source_id):
+        source_id = None
+    function, custom = call.get("function"), call.get("custom")
+    if type(function) is dict and is_text(function.get("name")):
+        spelling = function.get("arguments", MISSING)
+        is_usual = (
+            len(call) == 3  # noqa: PLR2004  # id, type and function
+            and len(function) == 2  # noqa: PLR2004  # name and arguments
+            and call.get("type") == "function"
+            and source_id is not None
+            and type(spelling) is str
+        )
+        return SourceCall(position, source_id, function["name"], spelling, None, is_usual)
+    if call.get("type") == CUSTOM and type(custom) is dict and is_text(custom.get("name")):
+        spelling = custom.get("input", MISSING)
+        return SourceCall(position, source_id, custom["name"], spelling, CUSTOM)
+    return None
 
 
 def positional_id(index: int, position: int, kind: str | None) -> str:
     """Return the id of a call that has none, from its place."""
     return f"{FUNCTION_CALL}:{index}" if kind == FUNCTION_CALL else f"call-{index + 1}-{position}"
+
+
+def is_positional(call_id: str, index: int, position: int) -> bool:
+    """Tell whether *call_id* is that of a listed call that has none."""
+    return call_id.startswith("call-") and call_id == positional_id(index, position, None)
 
 
 # Writing: openai-messages.md A8.1

@@ -162,7 +162,7 @@ def _whole(
         options.unplaced(storyline, "/messages", source)
         return messages
     if type(source) is list and all(type(one) is dict for one in source):
-        again = ChatTurns(source).turns
+        again = [one.turn for one in ChatTurns(source).turns]
         if len(again) == len(storyline.turns) and all(map(_is_same, storyline.turns, again)):
             return source
     message = "the Storyline was edited, so what was read here no longer fits; dropped"

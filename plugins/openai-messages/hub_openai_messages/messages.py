@@ -28,7 +28,7 @@ from hub_openai_messages.calls import (
     FUNCTION_CALL,
     CallStyle,
     custom_call,
-    positional_id,
+    is_positional,
     written_call,
     written_function,
 )
@@ -174,7 +174,7 @@ def restored_chat(turns: Iterable[Turn], style: Style = READ_CHAT) -> list[Messa
 def _restored_messages(turn: Turn, style: Style) -> list[Message]:
     messages = messages_of_turn(turn, style)
     for position, call in enumerate(messages[0].get("tool_calls", ())):
-        if call["id"] == positional_id(turn.turn_id - 1, position, None):
+        if is_positional(call["id"], turn.turn_id - 1, position):
             del call["id"]
     return messages
 

@@ -118,6 +118,7 @@ class _SessionReader:
             new = self._row_fields(history, full=False)
             if new.count(None) < full.count(None):
                 found, tag = new, NEW_ROWS
+        calls = {id(made.turn): made.calls for made in conversation.made}
         for rank, (row, fields) in enumerate(zip(self.session.rows, found, strict=True)):
             at = f"/session_steps/{rank}"
             if fields is None:
@@ -125,7 +126,9 @@ class _SessionReader:
             elif fields:
                 self.fields.update({f"{at}/messages{key}": one for key, one in fields.items()})
             if RESPONSE in row:
-                self._read_response(row[RESPONSE], conversation, rank, history.rows[rank].said)
+                turns = conversation.rows[rank]
+                own = calls.get(id(turns.response), ())
+                self._read_response(row[RESPONSE], turns, rank, own, history.rows[rank].said)
         return tag
 
     def _row_fields(self, history: History, *, full: bool) -> list[Fields | None]:
@@ -135,15 +138,16 @@ class _SessionReader:
         ]
 
     def _read_response(
-        self, response: Json, conversation: Conversation, rank: int, written: Message
+        self,
+        response: Json,
+        row: RowTurns,
+        rank: int,
+        calls: Sequence[SourceCall],
+        written: Message,
     ) -> None:
         at = f"/session_steps/{rank}/{RESPONSE}"
-        row = conversation.rows[rank]
         fields = None
         if row.place == RESPONSE:
-            calls = next(
-                (made.calls for made in conversation.made if made.turn is row.response), ()
-            )
             fields = fields_of_response(response, row, calls, written)
         if fields is None:
             self.fields[at] = response

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def storylines() -> list[Json]:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(find_spec("datasets") is None, reason="needs `datasets`: make slow")
 class TestDatasets:
     @pytest.mark.parametrize(
         "options",

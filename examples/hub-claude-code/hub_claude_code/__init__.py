@@ -1,0 +1,1 @@
+"""Claude Code sessions for Storyline hub."""

@@ -1,0 +1,144 @@
+"""Archives as inputs: tar, packed or not, and zip, taken out safely into a temporary folder.
+
+Nothing is written outside that folder, whatever the names in the archive; links are not followed, devices not made; and
+what comes out is bounded by the limit for inputs. Source: validation.md 2.1 (limits).
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any, NamedTuple, NoReturn, Protocol, cast
+
+from hub.compression import decompressed
+from hub.errors import HubError, InvalidDocument
+from hub.sink import numbered, safe_name
+from hub.source import MAX_SIZE
+from hub.streams import PIECE, File, check_size
+
+SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip")
+MAX_MEMBERS = 1_000_000
+"""Files in an archive."""
+
+
+def stem_of(path: str) -> str | None:
+    """Return the *path* of an archive without its suffixes; None if it is no archive, by its name."""
+    lower = path.lower()
+    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+        if lower.endswith(suffix) and os.path.basename(lower) != suffix:
+            return path[: -len(suffix)]
+    return None
+
+
+class Refused(NamedTuple):
+    """A member that was not taken out."""
+
+    name: str
+    error: HubError
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def take_out(path: str, folder: str, *, limit: int | None = None) -> list[Refused]:
+    """Take the files of the archive at *path* out into the empty *folder*; return those that were refused.
+
+    Raises:
+        HubError: it is no archive, or damaged, or has more than *limit* bytes in it (`input.size`).
+    """
+    taker = _Taker(folder, MAX_SIZE if limit is None else limit)
+    is_zip = path.lower().endswith(".zip")
+    try:
+        (_take_zip if is_zip else _take_tar)(path, taker)
+    except HubError as error:
+        if isinstance(error, InvalidDocument):
+            raise InvalidDocument(error.problems, path) from None
+        raise
+    except OSError as error:
+        raise HubError(f"not to be taken out: {error.strerror or error}") from None
+    return taker.refused
+
+
+class _Taker:
+    """Writes members to files below a folder."""
+
+    def __init__(self, folder: str, limit: int) -> None:
+        self._folder = folder
+        self._left = self._limit = limit
+        self._count = 0
+        self.refused: list[Refused] = []
+
+    def take(self, name: str, open_member: Callable[[], _Readable | None]) -> None:
+        """Write the member *name*; one that cannot be is noted."""
+        self._count += 1
+        if self._count > MAX_MEMBERS:
+            raise HubError(f"more than {MAX_MEMBERS} files in the archive")
+        try:
+            target = self._target(name)
+            member = open_member()
+        except (HubError, RuntimeError, NotImplementedError, OSError) as error:
+            told = error if isinstance(error, HubError) else HubError(_words(error))
+            self.refused.append(Refused(name, told))
+            return
+        if member is None:
+            return
+        with open(target, "wb") as file:
+            while piece := member.read(PIECE):
+                self._left -= len(piece)
+                check_size(self._limit - self._left, self._limit)
+                file.write(piece)
+
+    def refuse(self, name: str, reason: str) -> None:
+        """Note that the member *name* is not taken out."""
+        self.refused.append(Refused(name, HubError(reason)))
+
+    def _target(self, name: str) -> str:
+        """Return the path for the member *name*, its folder made; a name that is taken gets a number."""
+        place = safe_name(name.removeprefix("./"))
+        number = 1
+        while os.path.lexists(target := os.path.join(self._folder, *place.split("/"))):
+            number += 1
+            folder, slash, base = name.removeprefix("./").rpartition("/")
+            place = f"{folder}{slash}{numbered(base, number)}"
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        return target
+
+
+def _words(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _take_tar(path: str, taker: _Taker) -> None:
+    import tarfile
+
+    with closing(decompressed(File(path).open(again=False))) as stream:
+        try:
+            with tarfile.open(fileobj=cast("Any", stream), mode="r|") as archive:
+                for member in archive:
+                    if member.isreg():
+                        taker.take(member.name, lambda m=member: archive.extractfile(m))  # type: ignore[misc]  # m
+                    elif member.islnk():
+                        taker.refuse(member.name, "a link in the archive, which is not followed")
+                    archive.members.clear()  # type: ignore[attr-defined]  # it keeps all, and none is needed again
+        except (tarfile.TarError, EOFError) as error:
+            _refuse("tar", error)
+
+
+def _take_zip(path: str, taker: _Taker) -> None:
+    import zipfile
+    import zlib
+
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for member in archive.infolist():
+                if not member.is_dir() and not stat.S_ISLNK(member.external_attr >> 16):
+                    taker.take(member.filename, lambda m=member: archive.open(m))  # type: ignore[misc]  # m
+    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+        _refuse("zip", error)
+
+
+def _refuse(kind: str, error: Exception) -> NoReturn:
+    raise HubError(f"no {kind} archive, or a damaged one: {error}") from None

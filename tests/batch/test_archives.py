@@ -1,0 +1,144 @@
+"""Archives as inputs: what is taken out, what is refused, and that nothing leaves the folder."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from hub.batch.archives import SUFFIXES, stem_of, take_out
+from hub.cli.many import ARCHIVES
+from hub.errors import HubError, InvalidDocument
+
+
+def tar(path: Path, *members: tuple[str, bytes], mode: str = "w") -> Path:
+    """Write a tar archive of files."""
+    with tarfile.open(path, mode) as archive:  # type: ignore[call-overload]  # a mode of tarfile
+        for name, data in members:
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Return the files below *folder*."""
+    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """An empty folder, in a folder of its own."""
+    folder = tmp_path / "somewhere" / "out"
+    folder.mkdir(parents=True)
+    return folder
+
+
+class TestNames:
+    def test_stem(self) -> None:
+        """An archive is known by its suffix."""
+        names = ("a/b.tar.gz", "b.TGZ", "b.zip", "b.json.gz", ".zip", "b.tar.zst")
+        assert ["a/b", "b", "b", None, None, "b"] == [stem_of(name) for name in names]
+
+    def test_one_list(self) -> None:
+        """The command line, which imports little, knows the same suffixes."""
+        assert SUFFIXES == ARCHIVES
+
+
+class TestTakenOut:
+    @pytest.mark.parametrize(
+        ("suffix", "mode"), [("", "w"), (".gz", "w:gz"), (".bz2", "w:bz2"), (".xz", "w:xz")]
+    )
+    def test_tar(self, tmp_path: Path, out: Path, suffix: str, mode: str) -> None:
+        """Files of a tar archive are taken out, however it is packed."""
+        path = tar(tmp_path / f"a.tar{suffix}", ("x/1.json", b"1"), ("./2.json", b"2"), mode=mode)
+        assert [] == take_out(str(path), str(out))
+        assert {"x/1.json": b"1", "2.json": b"2"} == tree(out)
+
+    def test_zstandard(self, tmp_path: Path, out: Path) -> None:
+        """Zstandard too."""
+        plain = tar(tmp_path / "a.tar", ("1.json", b"1" * 100_000)).read_bytes()
+        packed = tmp_path / "a.tar.zst"
+        packed.write_bytes(zstandard.compress(plain))
+        assert [] == take_out(str(packed), str(out))
+        assert {"1.json": b"1" * 100_000} == tree(out)
+
+    def test_zip(self, tmp_path: Path, out: Path) -> None:
+        """Files of a zip archive are taken out."""
+        with zipfile.ZipFile(tmp_path / "a.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x/1.json", "1")
+            archive.mkdir("y") if hasattr(archive, "mkdir") else None
+        assert [] == take_out(str(tmp_path / "a.zip"), str(out))
+        assert {"x/1.json": b"1"} == tree(out)
+
+    def test_one_name_twice(self, tmp_path: Path, out: Path) -> None:
+        """Two files of one name are both taken out."""
+        path = tar(tmp_path / "a.tar", ("x/1.json", b"1"), ("x/1.json", b"2"))
+        take_out(str(path), str(out))
+        assert {"x/1.json": b"1", "x/1-2.json": b"2"} == tree(out)
+
+
+class TestRefused:
+    @pytest.mark.parametrize(
+        "name", ["../x.json", "/x.json", "a/../../x.json", "..\\x.json", "C:x.json"]
+    )
+    def test_names_that_leave_the_folder(self, tmp_path: Path, out: Path, name: str) -> None:
+        """A name that leaves the folder is refused; the other files are taken out."""
+        path = tar(tmp_path / "a.tar", (name, b"1"), ("2.json", b"2"))
+        (refused,) = take_out(str(path), str(out))
+        assert name == refused.name
+        assert "not a name for a file below the output" in str(refused.error)
+        assert {"out/2.json": b"2"} == tree(out.parent)
+
+    def test_zip_that_leaves_the_folder(self, tmp_path: Path, out: Path) -> None:
+        """So is one in a zip archive."""
+        with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+            archive.writestr("../x.json", "1")
+        assert ["../x.json"] == [one.name for one in take_out(str(tmp_path / "a.zip"), str(out))]
+        assert {} == tree(out.parent)
+
+    def test_links(self, tmp_path: Path, out: Path) -> None:
+        """Links and devices are not made, and nothing is written through them."""
+        path = tmp_path / "a.tar"
+        with tarfile.open(path, "w") as archive:
+            for kind, name, target in (
+                (tarfile.SYMTYPE, "folder", "/tmp"),  # noqa: S108  # not followed
+                (tarfile.LNKTYPE, "hard.json", "folder"),
+                (tarfile.FIFOTYPE, "pipe", ""),
+            ):
+                member = tarfile.TarInfo(name)
+                member.type, member.linkname = kind, target
+                archive.addfile(member)
+        assert ["hard.json"] == [one.name for one in take_out(str(path), str(out))]
+        assert [] == list(out.iterdir())
+
+    @pytest.mark.parametrize("name", ["a.tar", "a.tar.gz", "a.zip"])
+    def test_no_archive(self, tmp_path: Path, out: Path, name: str) -> None:
+        """What is no archive is refused as a whole."""
+        (tmp_path / name).write_bytes(b"words" * 200)
+        with pytest.raises(HubError, match="or a damaged one"):
+            take_out(str(tmp_path / name), str(out))
+
+    def test_cut(self, tmp_path: Path, out: Path) -> None:
+        """So is an archive that is cut."""
+        path = tar(tmp_path / "a.tar.gz", ("1.json", bytes(range(256)) * 400), mode="w:gz")
+        path.write_bytes(path.read_bytes()[:-200])
+        with pytest.raises(HubError):
+            take_out(str(path), str(out))
+
+    def test_too_large(self, tmp_path: Path, out: Path) -> None:
+        """An archive that holds more than the limit is refused, before all of it is written."""
+        path = tar(tmp_path / "a.tar.gz", ("1.json", bytes(10_000_000)), mode="w:gz")
+        with pytest.raises(InvalidDocument, match="more than 1000000 bytes"):
+            take_out(str(path), str(out), limit=1_000_000)
+        assert sum(len(data) for data in tree(out).values()) <= 1_000_000
+
+    def test_file_that_is_a_folder(self, tmp_path: Path, out: Path) -> None:
+        """A file below a file is refused."""
+        path = tar(tmp_path / "a.tar", ("x", b"1"), ("x/y", b"2"))
+        assert ["x/y"] == [one.name for one in take_out(str(path), str(out))]
