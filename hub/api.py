@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from hub.errors import MISSING, InvalidDocument, Json, Problem, UsageError, invalid
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError, invalid
 from hub.registry import Format, Formats
 from hub.source import Source
 
@@ -60,6 +60,7 @@ class Validation(NamedTuple):
     """What is wrong with one input."""
 
     format: str
+    """Id of the format that was read; empty when none was found."""
     documents: int
     problems: list[Problem]
 
@@ -151,6 +152,8 @@ def convert(
     """
     from hub import conversion
 
+    _check_choice("container", container, (None, *get_args(Container)))
+    _check_choice("on_error", on_error, ("fail", "skip"))
     source = opened(
         input,
         assume_timezone=assume_timezone,
@@ -226,15 +229,20 @@ def write(
     Raises:
         InvalidDocument: a Storyline that is not valid.
         UsageError: as `convert`.
+        TypeError: what is no Storyline.
         ValueError: a float that is infinite or not a number, which is not JSON; the message names its pointer.
     """
     from hub import conversion
     from hub.json import refuse_non_finite
+    from hub.storyline.model import Storyline
     from hub.wire import to_wire
 
+    _check_choice("container", container, (None, *get_args(Container)))
     writer = formats[to]
     batch = list(storylines)
     for storyline in batch:
+        if type(storyline) is not Storyline:
+            raise TypeError(f"expected a Storyline, found {type(storyline).__name__}")
         refuse_non_finite(to_wire(storyline))
     run = _Run(formats["storyline"], writer, None, report)
     run.storylines = len(batch)
@@ -258,7 +266,13 @@ def validate(
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Validation:
-    """Return every problem of *input*: of its bytes, of its records, and of its format's rules."""
+    """Return every problem of *input*: of its bytes, of its records, and of its format's rules.
+
+    An input of which no format is found has that problem.
+
+    Raises:
+        UsageError: there is no such input, format or option.
+    """
     from hub.conversion import check_options, read_documents
 
     source = opened(
@@ -269,7 +283,10 @@ def validate(
         thorough=True,
         max_size=max_size,
     )
-    reader = _reader(source, format)
+    try:
+        reader = _reader(source, format)
+    except InvalidDocument as error:
+        return Validation("", 0, [*source.problems, *error.problems])
     source.options = check_options(reader, options or {}, "read")
     problems: list[Problem] = []
     documents = 0
@@ -406,6 +423,17 @@ class _Run:
         self.outputs.extend(sink.outputs)
 
 
+def _check_choice(name: str, value: object, choices: Sequence[str | None]) -> None:
+    """Refuse a *value* of the parameter *name* that is none of *choices*.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if value not in choices:
+        takes = ", ".join(repr(one) for one in choices)
+        raise UsageError(f"{name} takes one of {takes}, not {value!r}")
+
+
 def _write_options(options: Mapping[str, str], *, carry: bool) -> Any:
     from hub.writing import WriteOptions
 
@@ -454,11 +482,17 @@ def _reader(source: Source, format: str | None) -> Format:
     return formats[detection.detect(source, formats).format]
 
 
-def expand(input: str | os.PathLike[str]) -> list[Member]:
-    """Return what there is to read of *input*: itself, or each file of a directory that no format claims as a whole."""
+def expand(
+    input: str | os.PathLike[str], refused: Callable[[HubError], object] | None = None
+) -> list[Member]:
+    """Return what there is to read of *input*: itself, or each file of a directory that no format claims as a whole.
+
+    *refused* is called with the error of each folder in the directory that cannot be read; without it, that is raised.
+    """
     from hub import detection
 
     source = opened(input)
     if not source.is_directory or detection.claim(source, formats) is not None:
         return [Member(os.fspath(input))]
-    return [Member(os.path.join(input, path), os.fspath(input)) for path in source.paths()]  # noqa: PTH118
+    paths = source.paths(refused=refused)
+    return [Member(os.path.join(input, path), os.fspath(input)) for path in paths]  # noqa: PTH118

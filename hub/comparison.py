@@ -6,6 +6,7 @@ in 4.1.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Literal
@@ -255,8 +256,9 @@ def _lines(pair: StorylinePair, limit: int, width: int) -> Iterator[str]:
             yield f"  = {len(turns)} equal {'turn' if len(turns) == 1 else 'turns'}"
             continue
         for turn in turns[:limit]:
+            start = _shown_from(*turn.turns, columns // 3)
             sides = [
-                _cut(_title(index, one), columns)
+                _cut(_title(index, one, start), columns)
                 for index, one in zip((turn.first, turn.second), turn.turns, strict=True)
             ]
             yield f"  {_MARKS[turn.first is None, turn.second is None]} {sides[0]:<{columns}} {sides[1]}".rstrip()
@@ -272,11 +274,27 @@ def _lines(pair: StorylinePair, limit: int, width: int) -> Iterator[str]:
 _MARKS = {(False, False): "~", (True, False): "+", (False, True): "-"}
 
 
-def _title(index: int | None, turn: Turn | None) -> str:
+_BEFORE = 8
+"""Characters that are shown before the first one that differs."""
+
+
+def _shown_from(before: Turn | None, after: Turn | None, room: int) -> int:
+    """Return from which character on two messages are shown: where they differ, if more than *room* are the same."""
+    if before is None or after is None:
+        return 0
+    texts = (before.message, after.message)
+    if not all(isinstance(text, str) for text in texts) or texts[0] == texts[1]:
+        return 0
+    same = len(os.path.commonprefix(texts))
+    return same - _BEFORE if same > max(room, _BEFORE) else 0
+
+
+def _title(index: int | None, turn: Turn | None, start: int) -> str:
     if turn is None:
         return ""
     calls = "".join(f" {call.function_name}()" for call in turn.tool_calls or ())
-    message = f" {show(turn.message)}" if turn.message or not calls else ""
+    text = f"…{turn.message[start:]}" if start else turn.message
+    message = f" {show(text)}" if turn.message or not calls else ""
     return f"{index} {turn.source}{message}{calls}"
 
 

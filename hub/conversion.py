@@ -341,6 +341,8 @@ def _for_side(format: Format, options: Mapping[str, str], side: str) -> dict[str
         value = options.get(option.name)
         if value is None or option.side != side:
             continue
+        if not isinstance(value, str):
+            raise UsageError(f"option {option.name!r} of {format.id} takes a text, not {value!r}")
         if option.choices and value not in option.choices:
             takes = " or ".join(option.choices)
             raise UsageError(f"option {option.name!r} of {format.id} takes {takes}, not {value!r}")

@@ -4,6 +4,7 @@ A plugin that fails loses its own vote and nothing else. Source: detection.md 1,
 """
 
 import sys
+from codecs import getincrementaldecoder
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
@@ -11,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from hub.errors import HubError, InvalidDocument, Json, Problem, Rule, show
 from hub.grammar import WHITE_SPACE
 from hub.hookspecs import Detection, FormatInfo, Sample
-from hub.input_rules import EMPTY
+from hub.input_rules import EMPTY, ENCODING
 from hub.scanner import MAX_MEMBERS, Scan, scan
 from hub.tail import last_members
 
@@ -125,6 +126,8 @@ def detect(
         candidates = _candidates(votes.answers)
         if len(candidates) == 1 and (look.is_last or candidates[0].confidence >= CLEAR):
             return _detected(candidates[0], votes, look.sample)
+    if not candidates:
+        _refuse_other_encodings(look.begin, source.name)
     raise InvalidDocument(
         [_refusal(candidates, votes, look, formats), *_warnings(votes, candidates)], source.name
     )
@@ -163,6 +166,8 @@ class _Look(NamedTuple):
     is_last: bool = False
     limit: int | None = None
     """The size limit, when it is what makes this look the last one."""
+    begin: bytes = b""
+    """The first bytes of the text."""
 
 
 def _looks(source: Input, max_detect: int) -> Iterator[_Look]:
@@ -176,13 +181,14 @@ def _looks(source: Input, max_detect: int) -> Iterator[_Look]:
             yield _Look(_sample(source, whole), is_last=True)
             return
     for size in (*(stage for stage in STAGES if stage < max_detect), max_detect):
-        found, everything = _scan_head(source, size)
+        found, everything, begin = _scan_head(source, size)
         is_whole = everything or found.is_settled
         is_limited = size == max_detect and not is_whole
         yield _Look(
             sample=_sample(source, found),
             is_last=is_whole or is_limited,
             limit=size if is_limited else None,
+            begin=begin,
         )
         if is_whole:
             return
@@ -202,16 +208,17 @@ def _glance(text: bytes, everything: bool) -> Scan | None:  # noqa: FBT001  # as
     return glance(text) if everything else None
 
 
-def _scan_head(source: Input, size: int) -> tuple[Scan, bool]:
-    """Return what the first *size* bytes of *source* show, and whether they are everything."""
+def _scan_head(source: Input, size: int) -> tuple[Scan, bool, bytes]:
+    """Return what the first *size* bytes of *source* show, whether they are everything, and how they begin."""
     text, everything = source.head(size)
+    begin = text[: STAGES[0]]
     if everything and not text.strip(WHITE_SPACE):
         raise InvalidDocument([EMPTY.at("", message="the input is empty")], source.name)
     whole = _glance(text, everything) if len(text) <= GLANCED_AT and _reads_json() else None
     if whole is not None:
-        return whole, everything
+        return whole, everything, begin
     try:
-        return scan(text, everything=everything), everything
+        return scan(text, everything=everything), everything, begin
     except InvalidDocument as error:
         raise InvalidDocument(error.problems, source.name) from None
 
@@ -355,13 +362,27 @@ def _refusal(
     if candidates:
         rule, message = AMBIGUOUS, f"ambiguous format: {'; '.join(map(str, candidates))}"
     else:
-        rule, message = UNKNOWN, f"unknown format: {_describe(look.sample)}"
+        rule, message = UNKNOWN, f"unknown format: {_describe(look)}"
         if votes.answers:
             message = f"{message}; hints: {'; '.join(map(str, votes.answers))}"
     if look.limit is not None:
         message = f"{message}; undecided within {_bytes(look.limit)} (--max-detect)"
     message = f"{message}; pass --from FORMAT; installed: {', '.join(formats) or 'none'}"
     return rule.at("", message=message)
+
+
+def _refuse_other_encodings(begin: bytes, name: str | None) -> None:
+    """Refuse an input whose beginning is no UTF-8: that says more than that no format is known.
+
+    Raises:
+        InvalidDocument: it is none (`input.encoding`).
+    """
+    try:
+        # Its last character may be cut.
+        getincrementaldecoder("utf-8")().decode(begin)
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8: {error.reason} at offset {error.start}"
+        raise InvalidDocument([ENCODING.at("", message=message)], name) from None
 
 
 _CONTAINERS = {
@@ -375,9 +396,12 @@ _SHOWN = 10
 """Root members that a message names."""
 
 
-def _describe(sample: Sample) -> str:
-    """Return what *sample* is, with the first root members of its first record, or the first files."""
+def _describe(look: _Look) -> str:
+    """Return what was looked at, with the first root members of its first record, or the first files."""
+    sample = look.sample
     words = _CONTAINERS[sample.container]
+    if sample.container == "text":
+        return _scalar(look.begin) or words
     names: list[str] = []
     if sample.container == "directory":
         names = sample.records
@@ -387,6 +411,16 @@ def _describe(sample: Sample) -> str:
         return words
     more = ", …" if len(names) > _SHOWN else ""
     return f"{words} with {', '.join(map(show, names[:_SHOWN]))}{more}"
+
+
+def _scalar(text: bytes) -> str | None:
+    """Return the JSON value that *text* is, when it is one that holds no others."""
+    from hub.json import loads
+
+    try:
+        return f"the JSON value {show(loads(text))}"
+    except InvalidDocument:
+        return None
 
 
 def _bytes(size: int) -> str:

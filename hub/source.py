@@ -168,17 +168,32 @@ class Source:
             stream.seek(begin)
             return stream.read(size)
 
-    def paths(self, limit: int | None = None) -> list[str]:
+    def paths(
+        self, limit: int | None = None, *, refused: Callable[[HubError], object] | None = None
+    ) -> list[str]:
         """Return the relative paths of the first *limit* files below a directory, in path order.
 
-        Symbolic links are not followed; what is neither a file nor a directory is passed over.
+        Symbolic links are not followed; what is neither a file nor a directory is passed over. So are, if only the
+        first files are asked for, folders that cannot be read; otherwise *refused* is called with the error of each.
+
+        Raises:
+            HubError: a folder cannot be read, and there is no *refused*.
         """
+        if self._directory is None:
+            return []
+
+        def pass_over(error: OSError) -> None:
+            if refused is not None:
+                refused(_folder_error(error))
+
+        skips = limit is not None or refused is not None
         with self._errors():
-            return (
-                list(islice(paths_below(self._directory), limit))
-                if self._directory is not None
-                else []
-            )
+            try:
+                return list(
+                    islice(paths_below(self._directory, pass_over if skips else None), limit)
+                )
+            except PermissionError as error:
+                raise _folder_error(error) from None
 
     def files(self) -> Iterator[Source]:
         """Yield the files below a directory, in path order, each named by its relative path."""
@@ -394,6 +409,11 @@ class _Values:
         from hub.json import dumps
 
         return Memory(b"\n".join(map(dumps, self._values))).open(again=True)
+
+
+def _folder_error(error: OSError) -> HubError:
+    """Return the *error* of a folder as the hub's, with its path."""
+    return HubError(f"{error.filename}: {(error.strerror or str(error)).lower()}")
 
 
 def _by_element(duplicates: list[Problem]) -> dict[str, list[Problem]]:

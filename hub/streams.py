@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, Protocol
 
 from hub.errors import HubError, InvalidDocument, UsageError
@@ -187,13 +187,24 @@ def check_path(path: str) -> None:
         raise UsageError(f"{path!r}: no name of a file")
 
 
-def paths_below(directory: str) -> Iterator[str]:
-    """Yield the relative paths of the files below *directory*, in path order; symbolic links are not followed."""
+def paths_below(
+    directory: str, refused: Callable[[OSError], object] | None = None
+) -> Iterator[str]:
+    """Yield the relative paths of the files below *directory*, in path order; symbolic links are not followed.
+
+    *refused* is called with the error of a folder in it that cannot be read; without it, that error is raised.
+    """
     folders = [_listing(directory, "")]
     while folders:
         for path, is_folder in folders[-1]:
             if is_folder:
-                folders.append(_listing(directory, path))
+                try:
+                    folders.append(_listing(directory, path))
+                except OSError as error:
+                    if refused is None:
+                        raise
+                    refused(error)
+                    continue
                 break
             yield path
         else:

@@ -14,6 +14,7 @@ import pytest
 
 from hub import api
 from hub.cli.app import run
+from hub.cli.options import number_of_bytes
 from hub.registry import PACKAGES, Formats
 
 TOYS = Path(__file__).parent / "toys"
@@ -33,6 +34,11 @@ BROKEN_LINES = """\
 {file}: /turns/0/src: fatal: expected a non-empty string, found "" [storyline.source]
 {file}: /turns/1/id: fatal: expected an id that no earlier turn has, found 1 [storyline.turn-id]
 """
+
+
+EMPTY_DIRECTORY = (
+    "hub: {directory}: the directory holds no files; name a file, or a directory that holds some\n"
+)
 
 
 class Outcome(NamedTuple):
@@ -185,6 +191,49 @@ class TestDetect:
             f'{story}: storyline storyline/v1 (100): schema_version "storyline/v1" at /\n',
         ) == (status, out)
         assert err.startswith(f"{tmp_path / 'notes.txt'}: skipped: unknown format: a text")
+
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    def test_unreadable_folder(
+        self,
+        hub: Hub,
+        story: Path,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        command: str,
+    ) -> None:
+        """A folder that may not be read is named, and the rest of the directory is looked at."""
+        (tmp_path / "mine").mkdir()
+        scan = os.scandir
+
+        def refuse(path: object) -> object:
+            if str(path).endswith("mine"):
+                raise PermissionError(13, "Permission denied", str(path))
+            return scan(path)  # type: ignore[call-overload]  # whatever it was called with
+
+        monkeypatch.setattr(os, "scandir", refuse)
+        status, out, err = hub(command, tmp_path)
+        assert (3, f"hub: {tmp_path / 'mine'}: permission denied\n") == (status, err)
+        assert out.startswith(f"{story}: ")
+
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    @pytest.mark.parametrize("text", [b'{"a":"\xe9"}', b"abc \xe9 abc"])
+    def test_encoding(self, hub: Hub, tmp_path: Path, command: str, text: bytes) -> None:
+        """A file that is no UTF-8 is refused as such, with the place."""
+        file = tmp_path / "latin1.json"
+        file.write_bytes(text)
+        status, _, err = hub(command, file)
+        assert 1 == status
+        assert err.startswith(f"{file}: fatal: not UTF-8: invalid continuation byte at offset ")
+        assert err.endswith("[input.encoding]\n")
+
+    def test_scalar(self, hub: Hub, tmp_path: Path) -> None:
+        """A JSON value that no format is, is named."""
+        err = hub("detect", written(tmp_path / "x.json", None)).err
+        assert "unknown format: the JSON value null; pass --from" in err
+
+    def test_empty_directory(self, hub: Hub, tmp_path: Path) -> None:
+        """A directory without files is a failure that says so, with what to do."""
+        assert (1, "", EMPTY_DIRECTORY.format(directory=tmp_path)) == hub("detect", tmp_path)
 
 
 class TestConvert:
@@ -352,6 +401,10 @@ class TestValidate:
         assert f"{file}: /turns/0: error: " in out
         assert "[input.duplicate-key]" in out
 
+    def test_empty_directory(self, hub: Hub, tmp_path: Path) -> None:
+        """Of a directory without files that is said."""
+        assert (1, "", EMPTY_DIRECTORY.format(directory=tmp_path)) == hub("validate", tmp_path)
+
 
 class TestReport:
     def test_report_over_files(self, hub: Hub, story: Path, tmp_path: Path) -> None:
@@ -428,7 +481,7 @@ class TestDiff:
         """Files that say the same are equal, also in two formats: exit status 0."""
         other = tmp_path / "run.log.json"
         hub("convert", story, "--plugin", TOYS / "log.py", "--to", "log", "-o", other)
-        assert (0, "", "equal: 1 trajectories\n") == hub("diff", story, other)
+        assert (0, "equal: 1 trajectory\n", "") == hub("diff", story, other)
 
     def test_different(self, hub: Hub, story: Path, tmp_path: Path) -> None:
         """Files that differ show the turns and the first differences by pointer: exit status 1."""
@@ -440,8 +493,72 @@ class TestDiff:
         assert '  /turns/0/msg: "hi" | "ho"\n' in out
         assert json.loads(hub("diff", "--json", story, other).out)["equal"] is False
 
+    def test_standard_input_twice(self, hub: Hub) -> None:
+        """Standard input on both sides is misuse."""
+        message = "hub: standard input can be read only once; name a file for A or B\n"
+        assert (2, "", message) == hub("diff", "-", "-")
+
+    def test_limit(self, hub: Hub, story: Path) -> None:
+        """A negative limit is misuse."""
+        assert 2 == hub("diff", story, story, "--limit", "-3").status
+
+
+class TestFailuresAsJson:
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    def test_unknown(self, hub: Hub, tmp_path: Path, command: str) -> None:
+        """Of a file of no known format `--json` gives the problem, and nothing else is said."""
+        file = written(tmp_path / "x.json", {"a": 1})
+        status, out, err = hub(command, "--json", file)
+        shown = json.loads(out)
+        assert (1, "", str(file), None) == (status, err, shown["file"], shown["format"])
+        assert ["detect.unknown"] == [one["rule"] for one in shown["problems"]]
+
+    @pytest.mark.parametrize("command", ["detect", "validate"])
+    def test_every_file_has_a_line(
+        self, hub: Hub, story: Path, tmp_path: Path, command: str
+    ) -> None:
+        """With `--json` each input has its line, also one that is not there."""
+        (tmp_path / "empty").mkdir()
+        for name, status, message in (
+            ("none.json", 2, "no such file or directory"),
+            (
+                "empty",
+                1,
+                "the directory holds no files; name a file, or a directory that holds some",
+            ),
+        ):
+            alone = hub(command, "--json", tmp_path / name)
+            assert (status, message) == (alone.status, json.loads(alone.out)["message"])
+        several = hub(command, "--json", story, tmp_path / "none.json")
+        assert (3, [str(story), str(tmp_path / "none.json")]) == (
+            several.status,
+            [json.loads(line)["file"] for line in several.out.splitlines()],
+        )
+
+
+class TestSizes:
+    @pytest.mark.parametrize("size", ["-1", "0", "1.5GB", "ten", "10XB", "٣"])
+    def test_misuse(self, hub: Hub, story: Path, size: str) -> None:
+        """What is no number of bytes, with or without a unit, is misuse."""
+        status, out, err = hub("validate", story, "--max-size", size)
+        assert (2, "") == (status, out)
+        assert "no number of bytes, such as 1000, 10MB or 2GiB" in err
+
+    @pytest.mark.parametrize(
+        ("text", "size"),
+        [("1", 1), ("10MB", 10_000_000), ("2GiB", 2 << 30), ("4k", 4000), ("1 KiB", 1024)],
+    )
+    def test_units(self, text: str, size: int) -> None:
+        """A unit counts by 1000, one with an i by 1024."""
+        assert size == number_of_bytes(text)
+
 
 class TestFormats:
+    def test_rules(self, hub: Hub) -> None:
+        """With an id, the rules of the format are shown, each with its severity and what it asks for."""
+        lines = hub("formats", "storyline").out.splitlines()
+        assert "    storyline.source  [fatal]  expected a non-empty string" in lines
+
     def test_json(self, hub: Hub) -> None:
         """`--json` lists the formats with what they can do."""
         status, out, _ = hub("formats", "--json")

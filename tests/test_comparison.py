@@ -241,6 +241,18 @@ class TestShapes:
             "  … and 3 more",
         ] == lines[-3:]
 
+    def test_texts_that_begin_alike(self) -> None:
+        """Of texts that begin alike the part is shown that differs."""
+        sides = [
+            [storyline({"id": 1, "src": "user", "msg": "Opening the page of " + name})]
+            for name in ("cats", "dogs")
+        ]
+
+        assert (
+            '  ~ 0 user "…page of cats"    0 user "…page of dogs"'
+            == (compare(*sides).to_text(width=55).splitlines()[1])
+        )
+
     @pytest.mark.parametrize("swap", [False, True])
     def test_only_one_side(self, *, swap: bool) -> None:
         """A turn that only one side has is marked, and so is a Storyline."""

@@ -203,7 +203,11 @@ def _below(folder: str, claims: Claims, avoided: str | None) -> Iterator[Item]:
         is_claimed = claims(Source.open(folder)) is not None
         entries = _entries(folder)
     except (HubError, OSError) as error:
-        told = error if isinstance(error, HubError) else HubError(error.strerror or str(error))
+        told = (
+            error
+            if isinstance(error, HubError)
+            else HubError((error.strerror or str(error)).lower())
+        )
         yield Item(folder, folder, "", error=told)
         return
     if is_claimed and not any(

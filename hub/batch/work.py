@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 from hub.batch.outcome import Outcome, failure
 from hub.batch.planning import Item
+from hub.errors import InvalidDocument
 
 
 class Reading(NamedTuple):
@@ -160,6 +161,8 @@ class Validating(NamedTuple):
                 strict=self.reading.strict,
                 options=self.reading.options,
             )
+            if not result.format:
+                raise InvalidDocument(result.problems, item.name)
         except Exception as error:  # noqa: BLE001  # one bad file costs itself only
             return failure(item.name, error, is_found=item.is_found)
         return Outcome(

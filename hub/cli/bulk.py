@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from hub.batch.outcome import Outcome
 from hub.batch.summary import Counts, Summary
-from hub.cli.output import problem_lines, say
+from hub.cli.output import NO_FILES, problem_lines, say
 
 EVERY = 10.0
 """Seconds between two lines that say how far it is, where no terminal shows it."""
@@ -18,13 +18,14 @@ EVERY = 10.0
 def follow(
     outcomes: Iterator[Outcome],
     *,
+    inputs: Sequence[str],
     total: Callable[[], int | None],
     summary: str | None,
     force: bool,
     quiet: bool,
     show: Callable[[Outcome], None],
 ) -> int:
-    """Show what becomes of each input, and how far it is; return the exit status of all."""
+    """Show what becomes of each of *inputs* and of the files in them, and how far it is; return the exit status."""
     counts = Counts()
     begin = time.monotonic()
     written = nullcontext() if summary is None else Summary(summary, counts, force=force)
@@ -35,6 +36,9 @@ def follow(
                 kept.add(outcome)
             show(outcome)
             step()
+    if not counts.total:
+        for name in inputs:
+            show(Outcome(name, "failed", 1, message=NO_FILES))
     if not quiet:
         seconds = time.monotonic() - begin
         say(f"{_files(counts.total)} in {seconds:.1f} s: {counts}")

@@ -243,6 +243,7 @@ def _convert_many(
 
     return follow(
         convert_many(inputs, output, **settings),
+        inputs=inputs,
         total=lambda: count(inputs, settings["format"], without=output),
         summary=summary,
         force=settings["force"] or settings["resume"],

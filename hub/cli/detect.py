@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hub.cli.options import AsJson, Files, Plugins, load_plugins
+from hub.cli.options import AsJson, Files, Plugins, load_plugins, number_of_bytes
 from hub.cli.output import each_input, print_json, printable, say_problems
 
 if TYPE_CHECKING:
+    from hub.batch.outcome import Outcome
     from hub.detection import Detected
 
 
@@ -16,7 +17,11 @@ def detect(
     as_json: AsJson = False,
     max_detect: Annotated[
         int | None,
-        typer.Option(metavar="BYTES", help="How much of a file is looked at.  [default: 256 MiB]"),
+        typer.Option(
+            metavar="BYTES",
+            parser=number_of_bytes,
+            help="How much of a file is looked at.  [default: 256 MiB]",
+        ),
     ] = None,
     plugin: Plugins = None,
 ) -> None:
@@ -25,7 +30,13 @@ def detect(
     A directory is taken as a whole if a format claims it, otherwise each file in it is detected alone.
     """
     load_plugins(plugin)
-    raise typer.Exit(each_input(files, lambda name: _detect(name, max_detect, as_json=as_json)))
+    raise typer.Exit(
+        each_input(
+            files,
+            lambda name: _detect(name, max_detect, as_json=as_json),
+            failed=(lambda outcome: print_json(_failure_as_json(outcome))) if as_json else None,
+        )
+    )
 
 
 def _detect(name: str, max_detect: int | None, *, as_json: bool) -> int:
@@ -61,3 +72,14 @@ def _as_json(name: str, found: "Detected") -> dict[str, Any]:
         ],
         "problems": [one._asdict() for one in found.warnings],
     }
+
+
+def _failure_as_json(outcome: "Outcome") -> dict[str, Any]:
+    absent = dict.fromkeys(("format", "version", "variant", "confidence", "reason"))
+    shown = {
+        "file": outcome.input,
+        **absent,
+        "others": [],
+        "problems": [one._asdict() for one in outcome.problems],
+    }
+    return shown if outcome.message is None else {**shown, "message": outcome.message}

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from hub.cli.options import AsJson, Options, Plugins, Strict, Timezone, load_plugins, pairs
-from hub.cli.output import print_json, printable, say
+from hub.cli.output import print_json, printable
+from hub.errors import UsageError
 
 IGNORED = ("origin", "unknown_fields")
 """Root members that say how a Storyline was stored, not what happened in it."""
@@ -25,7 +26,8 @@ def diff(
         bool, typer.Option("--all", help="Compare origins and residuals as well.")
     ] = False,
     limit: Annotated[
-        int, typer.Option(metavar="N", help="Differences shown of each pair of trajectories.")
+        int,
+        typer.Option(metavar="N", min=0, help="Differences shown of each pair of trajectories."),
     ] = 20,
     as_json: AsJson = False,
     strict: Strict = False,
@@ -40,6 +42,8 @@ def diff(
     """
     from hub import api
 
+    if first == second == "-":
+        raise UsageError("standard input can be read only once; name a file for A or B")
     load_plugins(plugin)
     sides = [
         list(
@@ -57,7 +61,8 @@ def diff(
     if as_json:
         print_json(comparison.to_json())
     elif comparison.is_equal:
-        say(f"equal: {len(comparison.pairs)} trajectories")
+        number = len(comparison.pairs)
+        typer.echo(f"equal: {number} {'trajectory' if number == 1 else 'trajectories'}")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
         typer.echo(printable(comparison.to_text(limit=limit, width=width)), nl=False)

@@ -16,7 +16,7 @@ def formats(
     as_json: AsJson = False,
     plugin: Plugins = None,
 ) -> None:
-    """List the formats that are installed, or show one with its options."""
+    """List the formats that are installed, or show one with its options and rules."""
     from hub import api
 
     load_plugins(plugin)
@@ -77,6 +77,10 @@ def _lines(one: object) -> list[str]:
     for option in options_of(one):
         choices = f" ({'|'.join(option.choices)})" if option.choices else ""
         lines.append(f"    {option.name}{choices}  [{option.side}]  {option.help}")
+    lines.append("  rules")
+    lines.extend(
+        f"    {rule.rule}  [{rule.severity}]  expected {rule.expected}" for rule in one.rules
+    )
     return lines
 
 

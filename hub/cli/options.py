@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+import re
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -10,6 +11,21 @@ def _complete_format(incomplete: str) -> list[str]:
     from hub.api import formats
 
     return [name for name in formats.declared if name.startswith(incomplete)]
+
+
+UNITS = {"K": 1, "M": 2, "G": 3, "T": 4}
+SIZE = re.compile(r"([0-9]{1,18}) ?(?:([KMGT])(i?))?B?", re.IGNORECASE)
+
+
+def number_of_bytes(text: str | int) -> int:
+    """Return how many bytes *text* says: a number, or one with a unit, `10MB` of 1000 and `10MiB` of 1024."""
+    found = SIZE.fullmatch(str(text))
+    if found is None or not int(found[1]):
+        raise typer.BadParameter(f"{text!r} is no number of bytes, such as 1000, 10MB or 2GiB")
+    number, unit, is_binary = found.groups()
+    base = 1024 if is_binary else 1000
+    factor: int = base ** UNITS[unit.upper()] if unit else 1
+    return int(number) * factor
 
 
 Files = Annotated[
@@ -51,7 +67,11 @@ Options = Annotated[
 ]
 MaxSize = Annotated[
     int | None,
-    typer.Option(metavar="BYTES", help="Limit of the input after decompression.  [default: 4 GiB]"),
+    typer.Option(
+        metavar="BYTES",
+        parser=number_of_bytes,
+        help="Limit of the input after decompression, such as 500MB or 2GiB.  [default: 4 GiB]",
+    ),
 ]
 Jobs = Annotated[
     int | None,

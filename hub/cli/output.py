@@ -11,6 +11,7 @@ from signal import Signals
 
 import typer
 
+from hub.batch.outcome import Outcome, failure
 from hub.errors import HubError, InvalidDocument, Problem, Stopped
 
 FOLDED_AFTER = 10
@@ -18,6 +19,8 @@ FOLDED_AFTER = 10
 
 PASSED_OVER = frozenset({"detect.unknown", "input.empty", "input.encoding"})
 """Rules by which a file that stands in a directory is none of ours."""
+
+NO_FILES = "the directory holds no files; name a file, or a directory that holds some"
 
 SOME_FAILED = 3
 INTERNAL_ERROR = 70
@@ -83,7 +86,7 @@ def error_status(error: BaseException, name: str | None = None) -> int:
         return error.exit_status
     if isinstance(error, OSError):
         target = f"{error.filename}: " if error.filename is not None else ""
-        say(f"hub: {target}{error.strerror or error}")
+        say(f"hub: {target}{(error.strerror or str(error)).lower()}")
         return 1
     if isinstance(error, RecursionError):
         say(f"{prefix}the input is nested too deeply [input.depth]")
@@ -98,20 +101,41 @@ def error_status(error: BaseException, name: str | None = None) -> int:
     return INTERNAL_ERROR
 
 
-def each_input(files: Sequence[str], command: Callable[[str], int]) -> int:
+def each_input(
+    files: Sequence[str],
+    command: Callable[[str], int],
+    failed: Callable[[Outcome], object] | None = None,
+) -> int:
     """Call *command* with each input that *files* stand for, and return the exit status of all.
 
+    *failed* is called with what became of each input that fell short; then its problems are not told on standard error.
     A file of a directory of which no format is found is passed over with one line: detection.md 5.
     """
     from hub.api import expand
 
-    statuses = []
+    statuses: list[int] = []
+
+    def fell_short(error: Exception, name: str) -> None:
+        if failed is not None:
+            failed(failure(name, error, is_found=False))
+        if failed is not None and isinstance(error, InvalidDocument):
+            statuses.append(error.exit_status)
+        else:
+            statuses.append(error_status(error, name))
+
+    def refused(error: HubError) -> None:
+        folder = str(error).rpartition(": ")[0]
+        fell_short(error, folder)
+
     for file in files:
+        before = len(statuses)
         try:
-            members = expand(file)
+            members = expand(file, refused)
         except Exception as error:  # noqa: BLE001  # the other files go on
-            statuses.append(error_status(error, file))
+            fell_short(error, file)
             continue
+        if not members and len(statuses) == before:
+            fell_short(HubError(NO_FILES), file)
         for member in members:
             try:
                 statuses.append(command(member.path))
@@ -119,13 +143,17 @@ def each_input(files: Sequence[str], command: Callable[[str], int]) -> int:
                 if member.directory is not None and error.problems[0].rule in PASSED_OVER:
                     say(f"{member.path}: skipped: {error.problems[0].message}")
                 else:
-                    statuses.append(error_status(error, member.path))
+                    fell_short(error, member.path)
             except Exception as error:  # noqa: BLE001  # as above
-                statuses.append(error_status(error, member.path))
-    failed = [status for status in statuses if status]
-    if len(failed) < len(statuses):
-        return SOME_FAILED if failed else 0
-    return failed[0] if failed else 1
+                fell_short(error, member.path)
+    return _status_of_all(statuses)
+
+
+def _status_of_all(statuses: Sequence[int]) -> int:
+    failures = [status for status in statuses if status]
+    if len(failures) < len(statuses):
+        return SOME_FAILED if failures else 0
+    return failures[0] if failures else 1
 
 
 def print_json(value: object) -> None:

@@ -90,6 +90,7 @@ def stats(
             options=pairs(option),
             plugins=tuple(plugin or ()),
         ),
+        inputs=files,
         total=lambda: count(files, from_),
         summary=summary,
         force=force,

@@ -58,7 +58,13 @@ def validate(
         "options": pairs(option),
     }
     if jobs is None and summary is None and not are_many(files, from_):
-        raise typer.Exit(each_input(files, lambda name: _validate(name, settings, as_json=as_json)))
+        raise typer.Exit(
+            each_input(
+                files,
+                lambda name: _validate(name, settings, as_json=as_json),
+                failed=_show_failure if as_json else None,
+            )
+        )
     from hub.batch.running import count, validate_many
     from hub.cli.bulk import follow, tell
 
@@ -69,11 +75,14 @@ def validate(
             found = Validated(outcome.format or "", outcome.documents, outcome.problems, is_valid)
             _show(outcome.input, found, as_json=as_json)
         else:
+            if as_json and outcome.result != "passed-over":
+                _show_failure(outcome)
             tell(outcome)
 
     raise typer.Exit(
         follow(
             validate_many(files, jobs=processes(jobs), plugins=tuple(plugin or ()), **settings),
+            inputs=files,
             total=lambda: count(files, from_),
             summary=summary,
             force=force,
@@ -87,12 +96,9 @@ def _validate(name: str, settings: dict[str, Any], *, as_json: bool) -> int:
     from hub import api
     from hub.errors import InvalidDocument
 
-    try:
-        result = api.validate(name, **settings)
-    except InvalidDocument as error:
-        if not as_json:
-            raise
-        result = api.Validation("", 0, list(error.problems))
+    result = api.validate(name, **settings)
+    if not result.format:
+        raise InvalidDocument(result.problems, name)
     found = Validated(result.format, result.documents, result.problems, result.is_valid)
     _show(name, found, as_json=as_json)
     return 0 if result.is_valid else 1
@@ -107,17 +113,26 @@ class Validated(NamedTuple):
     is_valid: bool
 
 
+def _show_failure(outcome: "Outcome") -> None:
+    """Print as JSON what became of an input that could not be read, or of which no format is found."""
+    found = Validated("", 0, outcome.problems, is_valid=False)
+    message = {} if outcome.message is None else {"message": outcome.message}
+    print_json(_as_json(outcome.input, found) | message)
+
+
+def _as_json(name: str, result: Validated) -> dict[str, Any]:
+    return {
+        "file": name,
+        "format": result.format or None,
+        "valid": result.is_valid,
+        "documents": result.documents,
+        "problems": [problem._asdict() for problem in result.problems],
+    }
+
+
 def _show(name: str, result: Validated, *, as_json: bool) -> None:
     if as_json:
-        print_json(
-            {
-                "file": name,
-                "format": result.format or None,
-                "valid": result.is_valid,
-                "documents": result.documents,
-                "problems": [problem._asdict() for problem in result.problems],
-            }
-        )
+        print_json(_as_json(name, result))
     else:
         for line in [*problem_lines(result.problems, name), f"{name}: {_verdict(result)}"]:
             typer.echo(printable(line))
