@@ -285,7 +285,7 @@ def _shown_from(before: Turn | None, after: Turn | None, room: int) -> int:
     texts = (before.message, after.message)
     if not all(isinstance(text, str) for text in texts) or texts[0] == texts[1]:
         return 0
-    same = len(os.path.commonprefix(texts))
+    same = len(os.path.commonprefix(texts))  # noqa: RUF071  # characters are what is asked for
     return same - _BEFORE if same > max(room, _BEFORE) else 0
 
 

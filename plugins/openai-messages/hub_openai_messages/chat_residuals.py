@@ -5,7 +5,7 @@ Source: openai-messages.md B4.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hub import MISSING, Json, Turn, equal, pointer
 from hub_openai_messages.calls import (
@@ -59,7 +59,7 @@ NOTHING: Fields = {}
 RESPONSE = frozenset({"role", "content", "reasoning_content", "tool_calls"})
 
 
-def usual_fields(one: ReadTurn, source: Message) -> Fields | None:
+def usual_fields(one: ReadTurn, source: Mapping[str, Json]) -> Fields | None:
     """Return what a turn does not hold of its message; None if that has an unusual member."""
     role = source.get("role")
     if role != "assistant":
