@@ -6,7 +6,6 @@ in 4.1.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 from typing import Literal
@@ -285,7 +284,8 @@ def _shown_from(before: Turn | None, after: Turn | None, room: int) -> int:
     texts = (before.message, after.message)
     if not all(isinstance(text, str) for text in texts) or texts[0] == texts[1]:
         return 0
-    same = len(os.path.commonprefix(texts))
+    pairs = enumerate(zip(*texts, strict=False))
+    same = next((at for at, (one, other) in pairs if one != other), min(map(len, texts)))
     return same - _BEFORE if same > max(room, _BEFORE) else 0
 
 
