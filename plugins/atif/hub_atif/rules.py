@@ -222,7 +222,16 @@ def content_parts(content: Json, at: str) -> Iterator[Problem]:
     if type(content) is list:
         for index, part in enumerate(content):
             if not is_part(part):
-                yield CONTENT_PART.at(f"{at}/{index}", part)
+                yield _unknown_part(part, f"{at}/{index}")
+
+
+def _unknown_part(part: Json, at: str) -> Problem:
+    """Return the problem of a part that Harbor does not know, with its type."""
+    if type(part) is not dict:
+        return CONTENT_PART.at(at, part)
+    kind = f"of the type {show(part['type'])}" if "type" in part else "without a type"
+    message = f"expected {CONTENT_PART.expected}, found an object {kind}"
+    return CONTENT_PART.at(at, part, message=message)
 
 
 def is_part(part: Json) -> bool:

@@ -548,6 +548,19 @@ class TestContent:
         ] == problems(source)
         assert source == back(source)
 
+    @pytest.mark.parametrize(
+        ("part", "found"),
+        [
+            ({"type": "video"}, 'an object of the type "video"'),
+            ({"text": "x"}, "an object without a type"),
+            (5, "5"),
+        ],
+    )
+    def test_message(self, part: Json, found: str) -> None:
+        """The message names the type of the part."""
+        (problem,) = document(trajectory(user([part]))).problems
+        assert f"expected a text, an image or an audio part, found {found}" == problem.message
+
 
 class TestCalls:
     def test_ids(self) -> None:

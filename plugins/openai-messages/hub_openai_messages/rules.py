@@ -134,9 +134,9 @@ _PAYLOADS: Mapping[str, Callable[[Mapping[str, Json]], bool]] = {
 
 def unknown_keys(message: Mapping[str, Json], known: frozenset[str], at: str) -> Iterator[Problem]:
     """The API knows the keys of a message."""
-    for key, value in message.items():
+    for key in message:
         if key not in known:
-            yield UNKNOWN_KEY.at(f"{at}/{pointer.escape(key)}", value)
+            yield UNKNOWN_KEY.at(f"{at}/{pointer.escape(key)}", key)
 
 
 def calls(message: Mapping[str, Json], at: str) -> Iterator[Problem]:
@@ -147,10 +147,24 @@ def calls(message: Mapping[str, Json], at: str) -> Iterator[Problem]:
     else:
         for index, call in enumerate(listed):
             if not is_call(call):
-                yield CALL.at(f"{at}/tool_calls/{index}", call)
+                yield _broken_call(call, f"{at}/tool_calls/{index}")
     function = message.get("function_call")
     if function is not None and not _has_name(function):
         yield CALL.at(f"{at}/function_call", function, expected="a call with a name")
+
+
+def _broken_call(call: Json, at: str) -> Problem:
+    """Return the problem of what is no call, with what it lacks."""
+    if type(call) is not dict:
+        return CALL.at(at, call)
+    kind = call.get("type")
+    if not is_text(call.get("id")):
+        lacking = "an id"
+    elif kind not in ("function", "custom"):
+        lacking = "a known type"
+    else:
+        lacking = "a name"
+    return CALL.at(at, call, message=f"expected {CALL.expected}, found one without {lacking}")
 
 
 def is_call(call: Json) -> bool:

@@ -284,6 +284,29 @@ class TestChats:
             ("warning", "openai.unknown-key", "/messages/1/a~1b"),
         ]
 
+    def test_message_of_unknown(self) -> None:
+        """The message names the key."""
+        (document,) = parse({"messages": [u("y") | {"get_weather": 1}]})
+        assert [one.message for one in document.problems] == [
+            'expected a key that the API knows, found "get_weather"'
+        ]
+
+    @pytest.mark.parametrize(
+        ("call", "found"),
+        [
+            ({"type": "function", "function": {"name": "f"}}, "one without an id"),
+            ({"id": "1", "type": "x", "function": {"name": "f"}}, "one without a known type"),
+            ({"id": "1", "type": "function", "function": {}}, "one without a name"),
+            (5, "5"),
+        ],
+    )
+    def test_message_of_call(self, call: Json, found: str) -> None:
+        """The message says what a call lacks."""
+        (document,) = parse({"messages": [a("x", tool_calls=[call])]})
+        assert f"expected a call with an id, a name and a known type, found {found}" in [
+            one.message for one in document.problems
+        ]
+
 
 class TestCatalogue:
     def test_every_rule_is_named(self) -> None:
