@@ -8,11 +8,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import zstandard
 
 from hub.batch.archives import SUFFIXES, stem_of, take_out
 from hub.cli.many import ARCHIVES
 from hub.errors import HubError, InvalidDocument
+
+zstandard = pytest.importorskip("zstandard", reason="in the standard library from 3.14 on")
 
 
 def tar(path: Path, *members: tuple[str, bytes], mode: str = "w") -> Path:

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import zstandard
 
 import hub
 from hub import InvalidDocument, Storyline, UsageError
@@ -26,6 +25,8 @@ from hub.codec import from_wire
 from hub.json import loads
 from hub.residuals import equal
 from hub.testing import to_wire
+
+zstandard = pytest.importorskip("zstandard", reason="in the standard library from 3.14 on")
 
 Json = Any
 
