@@ -180,7 +180,7 @@ def for_all(strategy: st.SearchStrategy[Any], check: Callable[[Any], None], shar
     """Call *check* with examples of *strategy*: one of *share* as many as hypothesis is set to."""
     examples = max(3, settings().max_examples // share)
 
-    @settings(max_examples=examples, deadline=None)
+    @settings(max_examples=examples, deadline=None, report_multiple_bugs=False)
     @given(strategy)
     def run(example: Any) -> None:
         check(copy.deepcopy(example))

@@ -202,7 +202,7 @@ class TestFormats:
     def test_options(self, hub: Hub) -> None:
         """The options of a format are shown with it."""
         lines = hub("formats", "ale").out.splitlines()
-        options = lines[lines.index("  options") + 1 :]
+        options = lines[lines.index("  options") + 1 : lines.index("  rules")]
         assert ["task_path", "variant_index", "conform"] == [line.split()[0] for line in options]
 
     def test_json(self, hub: Hub) -> None:
