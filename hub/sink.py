@@ -320,7 +320,11 @@ class _FileSink(Sink):
         self._documents.prefer(container)
 
     def __enter__(self) -> Self:
-        self._file = _File(self._staging, self._name)
+        try:
+            self._file = _File(self._staging, self._name)
+        except BaseException:  # there will be no exit
+            self._discard()
+            raise
         return self
 
     def write(

@@ -117,9 +117,14 @@ class Staging:
         if name in self._staged:
             raise UsageError(f"{path}: written twice")
         with system_errors(path):
-            temporary = self._temporary()
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
-            self._staged[name] = temporary
+            # Known before it is there: a signal may come in between.
+            temporary = self._staged[name] = self._temporary()
+            try:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
+                descriptor = os.open(temporary, flags, 0o666)
+            except OSError:
+                del self._staged[name]
+                raise
         return os.fdopen(descriptor, "wb", _BUFFER)
 
     def commit(self) -> None:
