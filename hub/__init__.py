@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hub.json import compact as compact
     from hub.json import fingerprint as fingerprint
     from hub.json import value_of_text as value_of_text
+    from hub.limits import Limits as Limits
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
@@ -155,6 +156,7 @@ _HOMES = {
         "fingerprint",
         "value_of_text",
     ),
+    "hub.limits": ("Limits",),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (
         "PLACEHOLDER",

@@ -18,8 +18,8 @@ import orjson
 from hub import input_rules as rules
 from hub import json_text
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, Rule, show
-from hub.input_rules import DEPTH
 from hub.json_text import LARGEST, SMALLEST
+from hub.limits import DEPTH, MAX_TEXT_DEPTH
 from hub.pointer import join
 
 Text = bytes | bytearray
@@ -81,8 +81,21 @@ def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) 
     return _loads_exactly(bytes(data), at, notes, is_refused=is_refused)
 
 
-MAX_TEXT_DEPTH = 256
-"""Levels of a JSON text inside a string: its value goes into a document that has levels of its own."""
+def check_depth(data: Text, depth: int, *, at: Place = START, begin: int = 0) -> None:
+    """Refuse JSON *data*, a text from *begin* on, that has more levels than *depth*, where that is below `DEPTH`.
+
+    Raises:
+        InvalidDocument: it has (`input.depth`).
+    """
+    if depth == DEPTH:
+        return
+    text = bytes(memoryview(data)[begin:])
+    if (place := json_text.too_deep_at(text, depth)) is not None:
+        help_ = "; --limit depth=NUMBER allows more"
+        _refuse(rules.TOO_DEEP, TOO_DEEP.format(depth), text, place, at, help_)
+
+
+TOO_DEEP = "more than {} levels of arrays and objects"
 
 
 def value_of_text(text: str) -> Json:
@@ -196,7 +209,7 @@ def _loads_exactly(
         return loads(data[len(BOM) :], at=Place(at.line, at.offset + len(BOM)), notes=notes)
     text = _decode(data, at)
     if (place := json_text.too_deep_at(data, DEPTH)) is not None:
-        _refuse(rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects", data, place, at)
+        _refuse(rules.TOO_DEEP, TOO_DEEP.format(DEPTH), data, place, at)
     decoder = _Decoder()
     try:
         value = decoder.decode(text)
@@ -239,13 +252,17 @@ _SHOWN_TOKENS = 8
 """Of a pointer hundreds of tokens long, as many are shown."""
 
 
-def _refuse(rule: Rule, message: str, data: bytes, place: int, at: Place) -> NoReturn:
+def _refuse(  # noqa: PLR0913, PLR0917  # what it says, of which text, and where that begins
+    rule: Rule, message: str, data: bytes, place: int, at: Place, help_: str = ""
+) -> NoReturn:
     """Raise the error of what stands at byte *place* of *data*, which begins *at* a place of the input."""
     line = at.line + data.count(b"\n", 0, place)
     column = len(data[data.rfind(b"\n", 0, place) + 1 : place].decode("utf-8", "replace")) + 1
     where = f"line {line} column {column} (byte {at.offset + place})"
     tokens = json_text.pointer_at(data, place).split("/")
-    raise _invalid(rule, f"{message} at {where}", "/".join(tokens[: _SHOWN_TOKENS + 1])) from None
+    raise _invalid(
+        rule, f"{message} at {where}{help_}", "/".join(tokens[: _SHOWN_TOKENS + 1])
+    ) from None
 
 
 def _invalid(rule: Rule, message: str, pointer: str = "") -> InvalidDocument:

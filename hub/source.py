@@ -17,7 +17,8 @@ from hub import input_rules as rules
 from hub.compression import LONGEST_MAGIC, compression_of, decompressed
 from hub.encoding import UTF8_MARK, decoded, encoding_of
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
-from hub.input_rules import DEPTH
+from hub.limits import DEFAULTS, DEPTH, Limits, checked, exceeded
+from hub.problems import Problems
 from hub.streams import (
     PIECE,
     File,
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from hub.storyline.times import Zone
 
     _Entry = tuple[Json, str, list[Problem]]
-
-MAX_SIZE = 4 << 30
-"""Bytes of an input after decompression, unless another limit is given."""
 
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 
@@ -61,7 +59,7 @@ class Source:
         on_error: OnError = "fail",
         strict: bool = False,
         thorough: bool = False,
-        max_size: int = MAX_SIZE,
+        limits: Limits = DEFAULTS,
     ) -> None:
         """Make a source of bytes in memory; see `open` and `of` for others.
 
@@ -73,7 +71,7 @@ class Source:
             on_error: whether a broken record is an error, or is left out (`skip`, `collect`).
             strict: a key that an object has twice is an error that refuses the record.
             thorough: look for such keys, which takes several times as long as all other reading.
-            max_size: the limit for bytes, after decompression.
+            limits: how much of it is taken.
         """
         self.name = name
         self.zone = zone
@@ -81,10 +79,12 @@ class Source:
         self.on_error: OnError = on_error
         self.strict = strict
         self.thorough = thorough
-        self.max_size = max_size
+        self.limits = checked(limits)
         self.path: str | None = None
         """Path of the file or directory; None for everything else."""
-        self.problems: list[Problem] = []
+        self.problems = Problems(limits.problems)
+        self.left_out = 0
+        """How many records were left out because they are broken."""
         self.prepare: Callable[[Record], object] | None = None
         """Called with each record before it is handed out."""
         self._origin: Origin = Memory(data)
@@ -93,6 +93,8 @@ class Source:
         """Names of the files that were opened, of this source or of all of its directory."""
         self._values: tuple[Json, ...] | None = None
         self._is_array = False
+        self._extent: int | None = None
+        """Bytes of the text that holds the record that is read; None for values in memory."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], **settings: Any) -> Source:
@@ -228,7 +230,7 @@ class Source:
             on_error=self.on_error,
             strict=self.strict,
             thorough=self.thorough,
-            max_size=self.max_size,
+            limits=self.limits,
         )
         source.prepare = self.prepare
         if self.is_directory:
@@ -244,7 +246,7 @@ class Source:
         from hub.container import Opening
 
         with self._text() as text:
-            return self._parse(Opening(text, self.max_size).whole())
+            return self._parse(Opening(text, self.limits.size).whole())
 
     # Records
 
@@ -255,16 +257,23 @@ class Source:
         the only value of an input is what the format wants, the format says.
 
         Raises:
-            InvalidDocument: the input is no JSON, or a record is broken and `on_error` is `fail`.
+            InvalidDocument: the input is no JSON or beyond a limit, or a record is broken and `on_error` is `fail`.
         """
         from hub.reading import Record
 
         for index, (value, place, problems) in enumerate(self._entries()):
+            if index >= self.limits.records:
+                refused = exceeded(
+                    rules.RECORDS, "records", self.limits.records, "records", place=place
+                )
+                raise InvalidDocument([refused], self.name)
             if objects and place and value is not MISSING and not isinstance(value, dict):
                 problems.append(rules.RECORD.at("", value))
             if problems and self._is_refused(place, problems):
                 continue
-            record = Record(value, place, index, self.zone, self.options, self.name)
+            record = Record(
+                value, place, index, self.zone, self.options, self.name, extent=self._extent
+            )
             if self.prepare is not None:
                 self.prepare(record)
             yield record
@@ -280,6 +289,7 @@ class Source:
         if is_broken and (self.on_error == "fail" or not place):
             raise InvalidDocument(problems, self.name)
         self.problems.extend(problems)
+        self.left_out += is_broken
         return is_broken
 
     def _entries(self) -> Iterator[_Entry]:
@@ -293,7 +303,7 @@ class Source:
         from hub.container import Opening
 
         with self._text() as text:
-            opening = Opening(text, self.max_size)
+            opening = Opening(text, self.limits.size)
             if opening.is_lines():
                 yield from self._lines(opening.lines())
                 return
@@ -302,6 +312,7 @@ class Source:
 
     def _whole(self, buffer: list[bytearray]) -> Iterator[_Entry]:
         """Yield the value of the text in *buffer*, which is taken out to be freed, or the elements of the value."""
+        self._extent = len(buffer[0]) - DEPTH
         duplicates = self._duplicates(memoryview(buffer[0])[DEPTH:])
         value = self._parse(buffer.pop())
         if not isinstance(value, list):
@@ -318,11 +329,21 @@ class Source:
 
     def _lines(self, lines: Stream) -> Iterator[_Entry]:
         from hub.container import numbered_lines
-        from hub.json import loads
+        from hub.json import check_depth, loads
 
-        for at, line in numbered_lines(lines, self.max_size):
+        for at, line in numbered_lines(lines, self.limits):
+            if line is None:
+                limit = self.limits.line
+                yield (
+                    MISSING,
+                    f"line {at.line}",
+                    [exceeded(rules.LINE_SIZE, "line", limit, "bytes")],
+                )
+                continue
+            self._extent = len(line)
             problems: list[Problem] = []
             try:
+                check_depth(line, self.limits.depth, at=at)
                 value = loads(line.rstrip(b"\r\n"), at=at, notes=problems)
                 problems.extend(self._duplicates(line))
             except InvalidDocument as error:
@@ -331,9 +352,10 @@ class Source:
             yield value, f"line {at.line}", problems
 
     def _parse(self, buffer: bytearray) -> Json:
-        from hub.json import loads_padded
+        from hub.json import check_depth, loads_padded
 
         with self._errors():
+            check_depth(buffer, self.limits.depth, begin=DEPTH)
             return loads_padded(buffer, notes=self.problems)
 
     def _duplicates(self, text: bytes | memoryview) -> list[Problem]:
@@ -389,7 +411,7 @@ class Source:
         with self._unpacked() as stream:
             while piece := stream.read(PIECE):
                 read += piece
-                check_size(len(read), self.max_size)
+                check_size(len(read), self.limits.size)
         return _bytes(read)
 
 

@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from hub import json_text
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem
-from hub.input_rules import DEPTH
 from hub.json import (
     ExactNumber,
     Place,
@@ -32,6 +31,7 @@ from hub.json import (
     refuse_non_finite,
     value_of_text,
 )
+from hub.limits import DEPTH
 from hub.testing.strategies import json_values
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from hub.batch.archives import stem_of, take_out
 from hub.batch.places import Places, relative_to, shared_folder
 from hub.errors import HubError
+from hub.limits import DEFAULTS, Limits
 from hub.source import Source
 
 MAGIC = re.compile(r"[*?\[]")
@@ -84,8 +85,8 @@ class Spool(NamedTuple):
 
     folder: str
     """An empty folder, which somebody removes."""
-    limit: int | None = None
-    """Bytes that one archive may hold."""
+    limits: Limits = DEFAULTS
+    """What one archive may hold."""
 
 
 def plan(
@@ -139,7 +140,7 @@ def _taken_out(item: Item, stem: str, claims: Claims, spool: Spool) -> Iterator[
 
     folder = tempfile.mkdtemp(dir=spool.folder)
     try:
-        refused = take_out(item.path, folder, limit=spool.limit)
+        refused = take_out(item.path, folder, spool.limits)
     except HubError as error:
         shutil.rmtree(folder, ignore_errors=True)
         yield item._replace(error=error)
