@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator
+from functools import partial
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NamedTuple, NoReturn
 
@@ -277,27 +278,33 @@ class _Decoder(JSONDecoder):
     """The standard library's decoder with exact numbers; `found` names the kinds that orjson would not have kept."""
 
     def __init__(self) -> None:
-        super().__init__(
-            parse_int=self._integer, parse_float=self._number, parse_constant=self._constant
-        )
         self.found: set[str] = set()
+        # Not its own methods: it would refer to itself, and stay in memory where garbage is not collected.
+        super().__init__(
+            parse_int=partial(_integer, self.found),
+            parse_float=partial(_number, self.found),
+            parse_constant=_constant,
+        )
 
-    def _integer(self, text: str) -> int | ExactNumber:
-        if json_text.is_beyond_64_bits(text):
-            self.found.add("an integer beyond 64 bits")
-            if 0 < sys.get_int_max_str_digits() < len(text):
-                return ExactNumber(text)
-        return int(text)
 
-    def _number(self, text: str) -> float | ExactNumber:
-        double = float(text)
-        if math.isinf(double):
-            self.found.add("a number that no double holds")
+def _integer(found: set[str], text: str) -> int | ExactNumber:
+    if json_text.is_beyond_64_bits(text):
+        found.add("an integer beyond 64 bits")
+        if 0 < sys.get_int_max_str_digits() < len(text):
             return ExactNumber(text)
-        return double
+    return int(text)
 
-    def _constant(self, text: str) -> NoReturn:
-        raise _Constant(text)
+
+def _number(found: set[str], text: str) -> float | ExactNumber:
+    double = float(text)
+    if math.isinf(double):
+        found.add("a number that no double holds")
+        return ExactNumber(text)
+    return double
+
+
+def _constant(text: str) -> NoReturn:
+    raise _Constant(text)
 
 
 def duplicate_keys(data: Text) -> list[Problem]:

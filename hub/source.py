@@ -6,6 +6,7 @@ dealt with here, once for all formats. Source: validation.md 2; storyline.md 9.2
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from hub.storyline.times import Zone
 
     _Entry = tuple[Json, str, list[Problem]]
+
+_COLLECTED_AFTER = 1000
+"""Lines after which garbage is collected, where the collector is off: plugins may leave cycles, one a line."""
 
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 
@@ -350,6 +354,8 @@ class Source:
                 value = MISSING
                 problems = [_line_problem(problem, line) for problem in error.problems]
             yield value, f"line {at.line}", problems
+            if at.line % _COLLECTED_AFTER == 0 and not gc.isenabled():
+                gc.collect(0)  # only what was made since the last time
 
     def _parse(self, buffer: bytearray) -> Json:
         from hub.json import check_depth, loads_padded

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import bz2
 import codecs
+import gc
 import gzip
 import json
 import lzma
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,62 @@ class TestEach:
         assert [{"a": [[]]}] == [one.value for one in Source.of({"a": [[]]}, limits=tiny).records()]
         with pytest.raises(InvalidDocument, match="at most 1 records"):
             list(Source.of({}, {}, limits=Limits(records=1)).records())
+
+
+class TestMemory:
+    """What is read record by record leaves nothing behind, also where garbage is not collected, as in the program."""
+
+    @pytest.fixture(autouse=True)
+    def _no_collector(self) -> Iterator[None]:
+        gc.collect()
+        gc.disable()
+        yield
+        gc.enable()
+
+    @pytest.mark.parametrize("line", [b'{"a": 1', b'{"a": NaN}', b"1e999", b'"\\ud800"', b"[1]"])
+    def test_of_a_line(self, line: bytes) -> None:
+        """Nothing that the hub makes of a line, broken, exact or none of an object, refers to itself."""
+        list(
+            Source(line + b"\n" + line, on_error="skip").records()
+        )  # what is imported for it stays
+        source = Source((line + b"\n") * 900, on_error="skip", limits=Limits(problems=1))
+        before = len(gc.get_objects())
+        for _ in source.records():
+            pass
+        assert len(gc.get_objects()) < before + 200
+
+    def test_of_a_plugin(self) -> None:
+        """What a plugin makes of a line, and refers to itself, goes after a while."""
+        source = Source(b"{}\n" * 50_000)
+
+        class Knot:
+            alive = 0
+
+            def __init__(self) -> None:
+                Knot.alive += 1
+                self.knot = self
+
+            def __del__(self) -> None:
+                Knot.alive -= 1
+
+        most = 0
+        for _ in source.records():
+            Knot()
+            most = max(most, Knot.alive)
+        assert most <= 1000
+
+    def test_problems_are_shown_as_found(self, tmp_path: Path) -> None:
+        """`hub validate` shows problems before it has seen the end of the input."""
+        path = tmp_path / "broken.jsonl"
+        path.write_bytes(b'{"a": 1\n' * 500_000)
+        command = [sys.executable, "-m", "hub", "validate", str(path), "--from", "storyline"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE) as program:  # noqa: S603  # the hub itself
+            assert program.stdout is not None
+            first = program.stdout.readline().decode()
+            is_running = program.poll() is None
+            program.kill()
+        assert first.startswith(f"{path}: line 1: fatal: not JSON: ")
+        assert is_running
 
 
 class TestChosen:
