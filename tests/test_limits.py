@@ -318,7 +318,7 @@ class TestMemory:
             first = program.stdout.readline().decode()
             is_running = program.poll() is None
             program.kill()
-        assert first.startswith(f"{path}: line 1: fatal: not JSON: ")
+        assert first.startswith(f"{path}: line 1 /a: fatal: not JSON: ")
         assert is_running
 
 
