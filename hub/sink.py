@@ -87,9 +87,11 @@ class Sink:
         if container == "dir":
             staging = Staging(target, force=force, inputs=paths, make=True, area=area)
             return _DirectorySink(staging, sort_keys=sort_keys)
-        if _is_device(target):
+        if is_device(target):
             return _StreamSink(target, container, sort_keys=sort_keys)
-        folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
+        # Somebody named this file, and may mean what it links to; in the area of a run nobody has named a link.
+        is_link = area is None and os.path.islink(target)
+        folder, name = os.path.split(os.path.realpath(target) if is_link else target)
         staging = Staging(folder, force=force, inputs=paths, make=False, area=area)
         return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
 
@@ -148,7 +150,7 @@ def _path(input: str | os.PathLike[str] | Source) -> str | None:
     return input.path
 
 
-def _is_device(target: str) -> bool:
+def is_device(target: str) -> bool:
     """Tell whether *target* is there and is neither a file nor a directory: a pipe, or the like of `/dev/null`."""
     try:
         mode = os.stat(target).st_mode

@@ -10,13 +10,15 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from types import NoneType
+from typing import Any, BinaryIO, get_args
 
-from hub.batch.outcome import Outcome
+from hub.batch.outcome import RESULTS, Outcome
 from hub.batch.planning import STATE, Item
-from hub.errors import Problem, UsageError
+from hub.errors import Problem, Severity, UsageError
 
 VERSION = 1
 _FILE, _NEXT, _TEMPORARY = "journal.jsonl", "journal.next", "temporary"
@@ -143,9 +145,8 @@ class Journal:
         """
         assert self._file is not None  # noqa: S101  # just opened
         self._file.seek(0)
-        try:
-            run = json.loads(self._file.readline())
-        except ValueError:
+        run = _object(self._file.readline())
+        if run is None:
             return False
         if run != self._run:
             names = [name for name in {**run, **self._run} if run.get(name) != self._run.get(name)]
@@ -155,9 +156,8 @@ class Journal:
             )
         at = self._file.tell()
         for line in iter(self._file.readline, b""):
-            try:
-                entry = json.loads(line)
-            except ValueError:
+            entry = _object(line)
+            if entry is None or not (_is_begun(entry) or _is_ended(entry)):
                 break
             if "begun" in entry:
                 self._begun.add(entry["begun"])
@@ -168,7 +168,7 @@ class Journal:
                 else:
                     self._begun.discard(entry["place"])
             at = self._file.tell()
-        self._file.truncate(at)  # the last line may be cut
+        self._file.truncate(at)  # the last line may be cut, or somebody has been at it
         self._file.seek(0, os.SEEK_END)
         return True
 
@@ -189,11 +189,19 @@ def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> It
         UsageError: there is one of another run, or of the same without *resume* or *force*; or the run is under way.
     """
     journal = Journal(folder, {"journal": VERSION, **run})
+    _refuse_links(os.path.join(folder, STATE))
     try:
         journal._open(resume=resume, force=force)  # noqa: SLF001  # our own
         yield journal
     finally:
         journal._close()  # noqa: SLF001
+
+
+def _refuse_links(state: str) -> None:
+    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
+    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
+        if os.path.islink(path):
+            raise UsageError(f"{path}: a link, which leads out of the output folder")
 
 
 def _lock(file: BinaryIO, state: str) -> None:
@@ -211,11 +219,75 @@ def _lock(file: BinaryIO, state: str) -> None:
 
 
 def _sizes(outcome: Outcome) -> list[int] | None:
-    """Return how large the outputs are that stand on the disk; None if one is not there."""
+    """Return how large the outputs are that stand on the disk; None if one is not there, or no file."""
     try:
-        return [os.stat(path).st_size for path in outcome.outputs]
+        found = [os.lstat(path) for path in outcome.outputs]
     except OSError:
         return None
+    return (
+        [one.st_size for one in found] if all(stat.S_ISREG(one.st_mode) for one in found) else None
+    )
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    """Return the object that a *line* of the journal is; None if it is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_begun(entry: dict[str, Any]) -> bool:
+    return entry.keys() == {"begun"} and isinstance(entry["begun"], str)
+
+
+def _is_ended(entry: dict[str, Any]) -> bool:
+    """Tell whether *entry* is what a run notes of an input that has ended; its outputs are in the folder."""
+    told = entry.get("outcome")
+    return (
+        entry.keys() == {"input", "place", "identity", "sizes", "outcome"}
+        and isinstance(entry["input"], str)
+        and isinstance(entry["place"], str)
+        and isinstance(told, dict)
+        and told.keys() == set(Outcome._fields)
+        and all(isinstance(told[name], kinds) for name, kinds in _KINDS.items())
+        and told["result"] in RESULTS
+        and all(isinstance(one, str) and _is_inside(one) for one in told["outputs"])
+        and all(map(_is_problem, told["problems"]))
+    )
+
+
+_TEXT = (str, NoneType)
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "input": str,
+    "result": str,
+    "status": int,
+    "format": _TEXT,
+    "version": _TEXT,
+    "outputs": list,
+    "documents": int,
+    "storylines": int,
+    "problems": list,
+    "message": _TEXT,
+    "fidelity": (dict, NoneType),
+    "measures": NoneType,
+}
+"""Types of what is told of an input."""
+
+
+def _is_inside(path: str) -> bool:
+    """Tell whether the relative *path* of an output leads nowhere else."""
+    return not os.path.isabs(path) and os.pardir not in path.split(os.sep)
+
+
+def _is_problem(told: Any) -> bool:
+    return (
+        isinstance(told, dict)
+        and told.keys() == set(Problem._fields)
+        and all(isinstance(value, _TEXT) for value in told.values())
+        and told["severity"] in get_args(Severity)
+    )
 
 
 def _line(value: dict[str, Any]) -> bytes:

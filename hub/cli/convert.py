@@ -258,6 +258,7 @@ def _convert_many(
         force=settings["force"] or settings["resume"],
         quiet=quiet,
         show=tell,
+        output=output,
     )
 
 
