@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from hub.json import compact as compact
     from hub.json import fingerprint as fingerprint
     from hub.json import value_of_text as value_of_text
+    from hub.json import values_of_texts as values_of_texts
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
@@ -154,6 +155,7 @@ _HOMES = {
         "compact",
         "fingerprint",
         "value_of_text",
+        "values_of_texts",
     ),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (

@@ -33,6 +33,9 @@ class Stream(Protocol):
     def seek(self, offset: int, /) -> int:
         """Go to *offset*."""
 
+    def tell(self) -> int:
+        """Return the offset of the next byte."""
+
     def close(self) -> None:
         """Give back what the stream holds."""
 
@@ -159,6 +162,23 @@ def look(stream: Stream, size: int) -> tuple[bytes, Stream]:
         stream.seek(0)
         return start, stream
     return start, Rewound(start, stream).buffered()
+
+
+def fill(room: memoryview, stream: Stream) -> int:
+    """Fill *room* with the next bytes of *stream*; return how many, fewer than it takes at the end only."""
+    read: int = stream.readinto(room)  # type: ignore[attr-defined]  # every buffered stream has it
+    return read
+
+
+def bytes_left(stream: Stream) -> int:
+    """Return how many bytes of a file *stream* has still to give; 0 if it is no plain file, or nobody knows."""
+    raw = getattr(stream, "raw", None)
+    if type(raw) is not io.FileIO:
+        return 0
+    try:
+        return max(os.fstat(raw.fileno()).st_size - stream.tell(), 0)
+    except OSError:
+        return 0
 
 
 def check_size(size: int, limit: int) -> None:

@@ -31,7 +31,9 @@ from hub.json import (
     pad,
     refuse_non_finite,
     value_of_text,
+    values_of_texts,
 )
+from hub.residuals import equal
 from hub.testing.strategies import json_values
 
 
@@ -678,3 +680,41 @@ class TestFingerprint:
         assert fingerprint({"a": 1, "b": [None]}) == fingerprint({"b": [None], "a": 1})
         assert fingerprint(1) != fingerprint(1.0)
         assert 64 == len(fingerprint({}))
+
+
+class TestManyTexts:
+    """JSON in strings, many at once: each as it would be alone."""
+
+    TEXTS = (
+        '{"a": 1}',
+        "not JSON",
+        '"',
+        "",
+        "null",
+        "[" * 256 + "]" * 256,
+        "[" * 257 + "]" * 257,
+        '{"text": "' + "[" * 600 + '"}',
+        '"\\ud800"',
+        "\ud800",
+        "1.0",
+    )
+
+    def test_each_as_alone(self) -> None:
+        """Broken, deep and odd ones among others."""
+        expected = [value_of_text(text) for text in self.TEXTS]
+        assert expected == list(values_of_texts(self.TEXTS))
+        assert [{"a": 1}, MISSING, MISSING, MISSING, None] == expected[:5]
+        assert [list, type(MISSING), dict] == [type(one) for one in expected[5:8]]
+
+    def test_a_huge_integer_among_them(self) -> None:
+        """It is kept, after a text whose quotes are not balanced too."""
+        texts = [*self.TEXTS, '{"n": 123456789012345678901}', "-9223372036854775809"]
+        *_, first, second = values_of_texts(texts)
+        assert {"n": 123456789012345678901} == first
+        assert -9223372036854775809 == second
+
+    @given(st.lists(st.one_of(json_values().map(compact), st.text(max_size=8))))
+    def test_any(self, texts: list[str]) -> None:
+        """Whatever they are."""
+        for alone, together in zip(map(value_of_text, texts), values_of_texts(texts), strict=True):
+            assert equal(alone, together)
