@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from hub.hookspecs import hookimpl as hookimpl
     from hub.json import ExactNumber as ExactNumber
     from hub.json import canonical as canonical
+    from hub.json import canonical_pieces as canonical_pieces
     from hub.json import compact as compact
     from hub.json import fingerprint as fingerprint
     from hub.json import value_of_text as value_of_text
@@ -152,6 +153,7 @@ _HOMES = {
     "hub.json": (
         "ExactNumber",
         "canonical",
+        "canonical_pieces",
         "compact",
         "fingerprint",
         "value_of_text",

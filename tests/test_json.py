@@ -22,6 +22,7 @@ from hub.json import (
     ExactNumber,
     Place,
     canonical,
+    canonical_pieces,
     compact,
     dumps,
     duplicate_keys,
@@ -718,3 +719,33 @@ class TestManyTexts:
         """Whatever they are."""
         for alone, together in zip(map(value_of_text, texts), values_of_texts(texts), strict=True):
             assert equal(alone, together)
+
+
+class TestCanonicalPieces:
+    """The canonical text, a piece at a time."""
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {},
+            [],
+            None,
+            {"b": list(range(64)), "a": 1},
+            {"b": list(range(65)), "a": {"z": 1, "y": []}, "\ud800": [[]] * 200},
+            {"only": [{"b": 1, "a": 123456789012345678901}] * 128},
+            list(range(100)),
+        ],
+    )
+    def test_are_the_whole(self, value: Json) -> None:
+        """Joined they are it, also where arrays are long, keys odd and numbers large."""
+        assert canonical(value) == b"".join(canonical_pieces(value))
+
+    def test_no_piece_is_as_long_as_the_whole(self) -> None:
+        """Of a long array each piece has 64 elements."""
+        lengths = [len(piece) for piece in canonical_pieces({"messages": ["x" * 97] * 640})]
+        assert 6_400 == max(lengths)
+
+    @given(json_values())
+    def test_any(self, value: Json) -> None:
+        """Whatever the value is."""
+        assert canonical(value) == b"".join(canonical_pieces(value))

@@ -21,7 +21,7 @@ from hub import (
     Storyline,
     ToolCall,
     Turn,
-    canonical,
+    canonical_pieces,
     pointer,
     unique_call_ids,
 )
@@ -89,7 +89,10 @@ def session_of(value: Mapping[str, Json]) -> str:
         named = value.get(key)
         if is_text(named):
             return named
-    return f"chat-{hashlib.sha256(canonical(value)).hexdigest()[:16]}"
+    digest = hashlib.sha256()
+    for piece in canonical_pieces(value):
+        digest.update(piece)
+    return f"chat-{digest.hexdigest()[:16]}"
 
 
 class ChatTurns:
