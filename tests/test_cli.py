@@ -570,12 +570,24 @@ class TestFormats:
             own["distribution"],
         )
 
-    def test_lines(self, hub: Hub) -> None:
-        """Piped, a format is a line of tab-separated values."""
-        assert (
-            "storyline\tStoryline\tstoryline/v1\tread, write\tstoryline-hub 0.1.0\n"
-            in hub("formats").out
-        )
+    def test_table(self, hub: Hub) -> None:
+        """Piped, a format is a line of a table, whose columns are named and aligned."""
+        head, *lines = hub("formats").out.splitlines()
+        line = next(one for one in lines if one.startswith("storyline "))
+        assert ["id", "can", "versions", "distribution", "title"] == head.split()
+        assert "storyline/v1" == line[head.index("versions") :].split()[0]
+        assert "Storyline" == line[head.index("title") :]
+        assert "\t" not in line
+
+    def test_terminal(self, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+        """On a terminal long cells are folded, so that no line is wider than it."""
+        monkeypatch.setenv("COLUMNS", "60")
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        lines = hub("formats").out.splitlines()
+        assert 60 >= max(map(len, lines))
+        assert [] == [
+            word for word in ("storyline", "read,", "write") if word not in "".join(lines)
+        ]
 
     def test_one(self, hub: Hub) -> None:
         """With an id, the options of the format are shown, that of every format among them."""
@@ -585,7 +597,7 @@ class TestFormats:
 
     def test_one_file_plugin(self, hub: Hub) -> None:
         """`--plugin` adds the format of a file."""
-        assert "\nlog\t" in "\n" + hub("formats", "--plugin", TOYS / "log.py").out
+        assert "\nlog " in hub("formats", "--plugin", TOYS / "log.py").out
 
 
 class TestPlugins:
