@@ -93,6 +93,16 @@ class TestProgram:
             assert (0, "") == (status, err)
             assert out.startswith(f"Usage: hub {' '.join(command)}".rstrip())
 
+    @pytest.mark.parametrize(
+        ("command", "arguments"),
+        [(["convert"], "INPUT..."), (["plugins", "doctor"], "ID"), (["formats"], "[ID]")],
+        ids=lambda one: " ".join(one),
+    )
+    def test_usage_line(self, hub: Hub, command: list[str], arguments: str) -> None:
+        """The usage line names arguments as the reference does: optional ones in brackets, and no braces."""
+        usage = hub(*command, "--help").out.splitlines()[0]
+        assert f"Usage: hub {' '.join(command)} [OPTIONS] {arguments}" == usage
+
     def test_without_arguments(self, hub: Hub) -> None:
         """Without arguments the program shows its help and counts that as misuse."""
         status, out, err = hub()
