@@ -96,7 +96,7 @@ class TestProgram:
     @pytest.mark.parametrize(
         ("command", "arguments"),
         [(["convert"], "INPUT..."), (["plugins", "doctor"], "ID"), (["formats"], "[ID]")],
-        ids=lambda one: " ".join(one),
+        ids=str,
     )
     def test_usage_line(self, hub: Hub, command: list[str], arguments: str) -> None:
         """The usage line names arguments as the reference does: optional ones in brackets, and no braces."""
@@ -246,6 +246,26 @@ class TestDetect:
         assert (1, "", EMPTY_DIRECTORY.format(directory=tmp_path)) == hub("detect", tmp_path)
 
 
+SAID = {"who": "user", "says": "m"}
+
+
+@pytest.fixture
+def moody(tmp_path: Path) -> Path:
+    """A plugin that wants a mood in every entry, and a title."""
+    reports = """document = Document(record.value, record=record)
+        if not record.value["title"]:
+            document.report(Rule("log.title", "error", "a title").at("/title", ""))
+            record.value["title"] = "unknown"
+        for index, _ in enumerate(record.value["entries"]):
+            mood = Rule("log.mood", "warning", "a mood")
+            document.report(mood.at(f"/entries/{index}/mood"))
+        yield document"""
+    text = (TOYS / "log.py").read_text().replace("    Sample,", "    Rule,\n    Sample,")
+    plugin = tmp_path / "moody.py"
+    plugin.write_text(text.replace("yield Document(record.value, record=record)", reports))
+    return plugin
+
+
 class TestConvert:
     def test_standard_output(self, hub: Hub, story: Path) -> None:
         """Without an output the result goes to standard output, and what was done to standard error."""
@@ -295,6 +315,29 @@ class TestConvert:
         status, out, err = hub("convert", file, "--to", "storyline", "-o", tmp_path / "out.json")
         assert (1, "", BROKEN_LINES.format(file=file)) == (status, out, err)
         assert [file] == list(tmp_path.iterdir())
+
+    def test_equal_warnings(self, hub: Hub, moody: Path, tmp_path: Path) -> None:
+        """Many warnings that say the same are one line; those of several kinds stand below the name of the file."""
+        words = ("--to", "storyline", "--plugin", moody, "-o", tmp_path / "out.json", "--force")
+        file = written(tmp_path / "a.json", {"title": "t", "entries": [SAID] * 40})
+        warning = "/entries/0/mood: warning: expected a mood, found nothing [log.mood]"
+        assert f"{file}: {warning} (and at 39 more places)" in hub("convert", file, *words).err
+        file = written(tmp_path / "b.json", {"title": "", "entries": [SAID]})
+        below = f'{file}:\n  /title: error: expected a title, found "" [log.title]\n  {warning}\n'
+        assert below in hub("convert", file, *words).err
+
+    def test_without_warnings(self, hub: Hub, moody: Path, tmp_path: Path) -> None:
+        """`--no-warnings` tells only of what could not be read, of one input and of many."""
+        silent = ("--no-warnings", "--on-error", "skip", "--plugin", moody, "--from", "log")
+        folder = tmp_path / "runs"
+        folder.mkdir()
+        file = folder / "a.jsonl"
+        file.write_text(json.dumps({"title": "t", "entries": [SAID]}) + '\n{"title"')
+        for one, output in ((file, "out.json"), (folder, "out")):
+            _, _, err = hub("convert", one, *silent, "--to", "storyline", "-o", tmp_path / output)
+            assert [f"{file}: line 2: fatal: the last line is cut [input.line-cut]"] == [
+                line for line in err.splitlines() if "[" in line
+            ]
 
     def test_skip(self, hub: Hub, tmp_path: Path) -> None:
         """`--on-error skip` leaves broken records out, lists them, and ends with exit status 3."""

@@ -68,6 +68,43 @@ def say_problems(problems: Sequence[Problem], name: str | None) -> None:
         say(line)
 
 
+def say_notes(problems: Sequence[Problem], name: str) -> None:
+    """Show on standard error what was found in the input *name*; what was read all the same stands in groups."""
+    say_problems([one for one in problems if one.severity == "fatal"], name)
+    lines = grouped_lines([one for one in problems if one.severity != "fatal"])
+    if len(lines) == 1:
+        say(f"{name}: {lines[0]}")
+    elif lines:
+        say("\n  ".join([f"{name}:", *lines]))
+
+
+def grouped_lines(problems: Sequence[Problem]) -> list[str]:
+    """Return a line for each of *problems*; for many that say the same, one with the first place; ten of one rule."""
+    groups: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.rule, problem.message), []).append(problem)
+    by_rule: dict[str, list[str]] = {}
+    for (rule, _), group in groups.items():
+        lines = by_rule.setdefault(rule, [])
+        if len(group) > ALONE:
+            lines.append(f"{group[0]} (and at {len(group) - 1} more places)")
+        else:
+            lines.extend(map(str, group))
+    return [
+        line
+        for rule, lines in by_rule.items()
+        for line in _folded(lines, f"… and {len(lines) - FOLDED_AFTER} more [{rule}]")
+    ]
+
+
+ALONE = 3
+"""So many problems that say the same are shown one by one."""
+
+
+def _folded(lines: list[str], rest: str) -> list[str]:
+    return lines if len(lines) <= FOLDED_AFTER else [*lines[:FOLDED_AFTER], rest]
+
+
 def error_status(error: BaseException, name: str | None = None) -> int:
     """Tell what went wrong, without a traceback, and return the exit status."""
     if isinstance(error, KeyboardInterrupt | Stopped):
