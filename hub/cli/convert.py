@@ -145,7 +145,8 @@ def convert(
 ) -> None:
     """Convert a trajectory file to another format, or all files of directories.
 
-    Of many inputs each is detected alone, and becomes a file below the folder OUT, as the inputs lie.
+    Of many inputs each is detected alone, and becomes a file below the folder OUT, as the inputs lie. A directory that
+    is to become one file is one input, if --from says what its files are.
     What the target cannot hold travels in its envelope, and comes back when the file is converted again.
     Nothing is written over the input, nor over an existing file without --force; no half-written file is left.
     """
@@ -157,7 +158,7 @@ def convert(
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
     severities = ("fatal",) if no_warnings else ("fatal", "error", "warning")
     extensions = [*(extension or ()), *(["redact"] if redact else [])]
-    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
+    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_, output):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         settings = {

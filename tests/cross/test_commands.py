@@ -474,6 +474,25 @@ class TestContainers:
 
 
 class TestDirectories:
+    @pytest.mark.skipif("atif" not in api.formats, reason="needs ATIF")
+    def test_one_input(self, hub: Hub) -> None:
+        """A directory of files of a format that is named becomes one file again; without the name it stays many."""
+        file = example("slugify.actf.json")
+        hub("convert", file, "--to", "atif", "--container", "dir", "-o", "runs")
+        assert ["document-1.atif.json", "document-2.atif.json"] == below("runs")
+        back = ("--to", "actf", "-o", "back.json")
+        status, _, err = hub("convert", "runs", "--from", "atif", *back)
+        assert (0, "atif -> actf: 2 trajectories in 1 document in back.json\n") == (status, err)
+        assert load(file) == load("back.json")
+        assert 2 == len(list(api.read("runs", format="atif")))
+        status, _, err = hub("convert", "runs", "--to", "actf", "-o", "other.json")
+        assert (2, "--from FORMAT makes one input of a directory\n") == (
+            status,
+            err.split("; ")[-1],
+        )
+        hub("convert", "runs", "--from", "atif", "--to", "actf", "-o", "out")
+        assert ["document-1.actf.json", "document-2.actf.json"] == below("out")[-2:]
+
     RUN = "textkit-slugify-accents/v0/textkit-slugify-accents_attempt-{}/trajectory.json"
 
     @pytest.mark.parametrize("target", ["runs/", "runs"])
