@@ -80,13 +80,14 @@ class Sink:
                 raise UsageError("standard output is no directory; name one")
             return _StreamSink(None, container, sort_keys=sort_keys)
         check_path(target)
-        if container is None and (os.path.isdir(target) or target.endswith(("/", os.sep))):
+        mode = _mode(target)
+        if container is None and (stat.S_ISDIR(mode) or target.endswith(("/", os.sep))):
             container = "dir"
         paths = [path for path in map(_path, inputs) if path is not None]
         if container == "dir":
             staging = Staging(target, force=force, inputs=paths, make=True, area=area)
             return _DirectorySink(staging, sort_keys=sort_keys)
-        if _is_device(target):
+        if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             return _StreamSink(target, container, sort_keys=sort_keys)
         folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
         staging = Staging(folder, force=force, inputs=paths, make=False, area=area)
@@ -147,13 +148,12 @@ def _path(input: str | os.PathLike[str] | Source) -> str | None:
     return input.path
 
 
-def _is_device(target: str) -> bool:
-    """Tell whether *target* is there and is neither a file nor a directory: a pipe, or the like of `/dev/null`."""
+def _mode(target: str) -> int:
+    """Return the mode of what is at *target*: a file, a directory, the like of `/dev/null`; 0: nothing is there."""
     try:
-        mode = os.stat(target).st_mode
+        return os.stat(target).st_mode
     except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+        return 0
 
 
 def _container(target: str) -> Container | None:

@@ -101,15 +101,19 @@ class Memory:
         return io.BytesIO(self._data)
 
 
+_LEAST = 4096
+"""Bytes that are read at once of a file that says it has fewer."""
+
+
 class File:
     """A file on disk."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, size: int | None = None) -> None:
         self.path = path
-        self.size: int | None = os.stat(path).st_size
+        self.size: int | None = os.stat(path).st_size if size is None else size
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
-        return open(self.path, "rb", PIECE)
+        return open(self.path, "rb", min(PIECE, max(_LEAST, (self.size or 0) + 1)))
 
 
 class StandardInput:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
 from hub.batch.outcome import Outcome
+from hub.batch.places import below
 from hub.batch.planning import STATE, Item
 from hub.errors import Problem, UsageError
 
@@ -90,7 +91,7 @@ class Journal:
     def _entry(self, item: Item, outcome: Outcome) -> dict[str, Any]:
         """Return what is noted of an input that has ended; its outputs by their path below the folder."""
         told = outcome._replace(
-            outputs=[os.path.relpath(path, self._folder) for path in outcome.outputs],
+            outputs=[below(self._folder, path) for path in outcome.outputs],
             problems=[problem._asdict() for problem in outcome.problems],  # type: ignore[misc]  # JSON
             measures=None,
         )

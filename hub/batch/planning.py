@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from hub.batch.archives import stem_of, take_out
 from hub.batch.places import Places, relative_to, shared_folder
 from hub.errors import HubError
 from hub.source import Source
+from hub.streams import paths_below
 
 MAGIC = re.compile(r"[*?\[]")
 """What makes a name that is no file a pattern."""
@@ -57,16 +59,17 @@ class Item(NamedTuple):
     def _stamp(self) -> str:
         if self.container is not None:
             return self.container
-        if os.path.isdir(self.path):
-            digest = hashlib.sha256()
-            for path, _ in _files(self.path):
-                digest.update(f"{path}\0{_stamp(os.path.join(self.path, path))}\0".encode())
-            return digest.hexdigest()
-        return _stamp(self.path)
+        found = os.stat(self.path)
+        if not stat.S_ISDIR(found.st_mode):
+            return _stamp(found)
+        digest = hashlib.sha256()
+        for path in paths_below(self.path):
+            one = _stamp(os.stat(os.path.join(self.path, path)))
+            digest.update(f"{path}\0{one}\0".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
 
 
-def _stamp(path: str) -> str:
-    found = os.stat(path)
+def _stamp(found: os.stat_result) -> str:
     return f"{found.st_size}-{found.st_mtime_ns}-{found.st_ctime_ns}"
 
 
@@ -233,9 +236,3 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
             ):
                 found.append((os.path.join(folder, entry.name), is_folder))
     return sorted(found)
-
-
-def _files(folder: str) -> Iterable[tuple[str, bool]]:
-    from hub.streams import paths_below
-
-    return ((path, False) for path in paths_below(folder))

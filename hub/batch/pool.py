@@ -87,14 +87,18 @@ def _alone(
 
 
 class _Collector:
-    """Collects garbage now and then, where the collector is off."""
+    """Collects garbage now and then, where the collector is off; what was loaded for the first thing is no garbage."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def count(self) -> None:
         self._count += 1
-        if self._count % COLLECTED_AFTER == 0 and not gc.isenabled():
+        if gc.isenabled():
+            return
+        if self._count == 1:
+            gc.freeze()
+        elif self._count % COLLECTED_AFTER == 0:
             gc.collect()
 
 
@@ -237,7 +241,6 @@ def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
     gc.disable()
     collector = _Collector()
     work.prepare()  # type: ignore[attr-defined]  # `Work`
-    gc.freeze()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             connection.send(work(connection.recv()))
