@@ -36,6 +36,8 @@ class Journal:
         """Where in the file it stands what became of an input, by name."""
         self._lines: dict[str, bytes] = {}
         """What was noted of inputs that have ended before those in front of them."""
+        self._earlier: dict[str, dict[str, int]] = {}
+        """What an earlier run wrote of an input that is done again: sizes by path, by place."""
         self._begun: set[str] = set()
         """Places whose outputs may be there, though nothing says that they are whole."""
 
@@ -54,9 +56,11 @@ class Journal:
         entry = json.loads(line)
         self._file.seek(0, os.SEEK_END)
         outcome = self._outcome(entry["outcome"])
-        if outcome.is_failure or entry["place"] != item.place:
+        if entry["place"] != item.place:
             return None
-        if entry["identity"] != item.identity or entry["sizes"] != _sizes(outcome):
+        is_same = entry["identity"] == item.identity and entry["sizes"] == _sizes(outcome)
+        if outcome.is_failure or not is_same:
+            self._earlier[item.place] = dict(zip(outcome.outputs, entry["sizes"] or (), strict=False))
             return None
         self._lines[item.place] = line
         return outcome
@@ -71,6 +75,25 @@ class Journal:
             os.path.join(self._folder, item.place)
         ):
             self._add(self._file, _line({"begun": item.place}))
+
+    def without_earlier(self, item: Item, outcome: Outcome) -> Outcome:
+        """Remove what an earlier run wrote of *item* and this one has not; return *outcome*, which then says so.
+
+        What has changed since is not touched, but named.
+        """
+        earlier = self._earlier.pop(item.place, {})
+        words = []
+        for path, size in earlier.items():
+            if path in outcome.outputs or not os.path.lexists(path):
+                continue
+            if os.path.getsize(path) == size:
+                os.unlink(path)
+                words.append(f"{path}, of an earlier run, is removed")
+            else:
+                words.append(f"{path}, of an earlier run, was changed and stays")
+        if not words:
+            return outcome
+        return outcome._replace(message="; ".join(filter(None, [outcome.message, *words])))
 
     def ended(self, item: Item, outcome: Outcome) -> None:
         """Note what became of *item*."""

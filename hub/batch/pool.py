@@ -50,8 +50,10 @@ class Events(Generic[Thing, Result]):
     def begun(self, thing: Thing) -> None:
         """Note that *thing* is given to somebody."""
 
-    def ended(self, thing: Thing, result: Result) -> None:
-        """Note what became of *thing*."""
+    def ended(self, thing: Thing, result: Result) -> Result:
+        """Note what became of *thing*, and return it."""
+        del thing
+        return result
 
 
 def done(
@@ -78,8 +80,7 @@ def _alone(
     for thing, known in things:
         if known is None:
             events.begun(thing)
-            result = work(thing)
-            events.ended(thing, result)
+            result = events.ended(thing, work(thing))
             collector.count()
         else:
             result = known
@@ -227,8 +228,7 @@ class _Pool(Generic[Thing, Result]):
                 self._again.extend(worker.in_hand)
                 self._workers.remove(worker)
                 worker.end(at_once=True)
-            self._waiting[number] = (thing, result)
-            self._events.ended(thing, result)
+            self._waiting[number] = (thing, self._events.ended(thing, result))
 
 
 _END: tuple[Any, Any] = (None, None)

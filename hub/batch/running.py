@@ -296,9 +296,11 @@ class _Noted(Events[Item, Outcome]):
         """Note that *thing* is given to somebody."""
         self._journal.begun(thing)
 
-    def ended(self, thing: Item, result: Outcome) -> None:
-        """Note what became of *thing*."""
+    def ended(self, thing: Item, result: Outcome) -> Outcome:
+        """Note what became of *thing*, once what it was earlier is gone."""
+        told = self._journal.without_earlier(thing, result)
         self._journal.ended(thing, result)
+        return told
 
 
 def _to_do(

@@ -49,10 +49,10 @@ def tell(outcome: Outcome) -> None:
     """Say on standard error what is wrong with an input."""
     if outcome.result == "passed-over":
         say(f"{outcome.input}: skipped: {outcome.problems[0].message}")
-        return
-    problems = [problem for problem in outcome.problems if problem.severity != "info"]
-    for line in problem_lines(problems, outcome.input):
-        say(line)
+    else:
+        problems = [problem for problem in outcome.problems if problem.severity != "info"]
+        for line in problem_lines(problems, outcome.input):
+            say(line)
     if outcome.message is not None:
         say(f"hub: {outcome.input}: {outcome.message}")
 
