@@ -27,6 +27,7 @@ from hub.streams import (
     Stream,
     check_path,
     check_size,
+    is_remote,
     paths_below,
 )
 
@@ -109,6 +110,9 @@ class Source:
             return source
         check_path(path)
         source.path = path
+        if is_remote(path):
+            source._open_remote(path)
+            return source
         with source._errors():
             found = os.stat(path)
         if stat.S_ISDIR(found.st_mode):
@@ -133,6 +137,16 @@ class Source:
         source._values, source._origin = tuple(values), _Values(tuple(values))
         source._is_array = True
         return source
+
+    def _open_remote(self, url: str) -> None:
+        from hub import remote
+
+        found = remote.find(url)
+        if found.is_folder:
+            raise UsageError(
+                f"{url}: a folder elsewhere; convert, validate and stats take its files one by one"
+            )
+        self._origin = remote.RemoteFile(found)
 
     # The input as a whole
 
@@ -232,7 +246,7 @@ class Source:
 
         None for what is no file: standard input, values in memory, a directory.
         """
-        if self.path is None or self.is_directory:
+        if self.path is None or self.is_directory or is_remote(self.path):
             return None
         folder = os.path.dirname(self.path) or "."
         return self._beside(folder, folder)

@@ -177,6 +177,13 @@ def check_size(size: int, limit: int) -> None:
         )
 
 
+def is_remote(path: str) -> bool:
+    """Tell whether *path* is a URL, such as `s3://bucket/a.json`, which names a file elsewhere."""
+    protocol, mark, _ = path.partition("://")
+    is_protocol = protocol.isascii() and protocol.replace("+", "").replace("-", "").isalnum()
+    return bool(mark) and len(protocol) > 1 and is_protocol and protocol[0].isalpha()
+
+
 def check_path(path: str) -> None:
     """Refuse a *path* that no file can have.
 

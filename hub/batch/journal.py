@@ -14,10 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
+from hub import remote
 from hub.batch.outcome import Outcome
-from hub.batch.places import below
+from hub.batch.places import below, joined
 from hub.batch.planning import STATE, Item
-from hub.errors import Problem, UsageError
+from hub.errors import HubError, Problem, UsageError
+from hub.streams import is_remote
 
 VERSION = 1
 _FILE, _NEXT, _TEMPORARY = "journal.jsonl", "journal.next", "temporary"
@@ -28,7 +30,7 @@ class Journal:
 
     def __init__(self, folder: str, run: dict[str, Any]) -> None:
         self._folder = folder
-        self._state = os.path.join(folder, STATE)
+        self._state = state_elsewhere(folder) if is_remote(folder) else os.path.join(folder, STATE)
         self._run = run
         self._file: BinaryIO | None = None
         self._next: BinaryIO | None = None
@@ -60,7 +62,9 @@ class Journal:
             return None
         is_same = entry["identity"] == item.identity and entry["sizes"] == _sizes(outcome)
         if outcome.is_failure or not is_same:
-            self._earlier[item.place] = dict(zip(outcome.outputs, entry["sizes"] or (), strict=False))
+            self._earlier[item.place] = dict(
+                zip(outcome.outputs, entry["sizes"] or (), strict=False)
+            )
             return None
         self._lines[item.place] = line
         return outcome
@@ -71,9 +75,7 @@ class Journal:
 
     def begun(self, item: Item) -> None:
         """Note that *item* is given to somebody."""
-        if item.place not in self._begun and not os.path.lexists(
-            os.path.join(self._folder, item.place)
-        ):
+        if item.place not in self._begun and not _exists(joined(self._folder, item.place)):
             self._add(self._file, _line({"begun": item.place}))
 
     def without_earlier(self, item: Item, outcome: Outcome) -> Outcome:
@@ -84,10 +86,10 @@ class Journal:
         earlier = self._earlier.pop(item.place, {})
         words = []
         for path, size in earlier.items():
-            if path in outcome.outputs or not os.path.lexists(path):
+            if path in outcome.outputs or (found := _size(path)) is None:
                 continue
-            if os.path.getsize(path) == size:
-                os.unlink(path)
+            if found == size:
+                (remote.remove if is_remote(path) else os.unlink)(path)
                 words.append(f"{path}, of an earlier run, is removed")
             else:
                 words.append(f"{path}, of an earlier run, was changed and stays")
@@ -150,7 +152,7 @@ class Journal:
             )
         os.makedirs(self._state, exist_ok=True)
         self._file = open(path, "a+b")  # noqa: SIM115  # closed by `opened`
-        _lock(self._file, self._state)
+        _lock(self._file, self._folder)
         shutil.rmtree(self.temporary, ignore_errors=True)
         os.mkdir(self.temporary)
         if not (is_there and resume and self._load()):
@@ -220,7 +222,16 @@ def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> It
         journal._close()  # noqa: SLF001
 
 
-def _lock(file: BinaryIO, state: str) -> None:
+def state_elsewhere(folder: str) -> str:
+    """Return the folder of this machine for the journal of a run that writes to the URL *folder*."""
+    from hashlib import sha256
+
+    home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    name = sha256(folder.rstrip("/").encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return os.path.join(home, "storyline-hub", name)
+
+
+def _lock(file: BinaryIO, folder: str) -> None:
     """Keep others from writing to the same folder, where the system can."""
     try:
         import fcntl
@@ -229,17 +240,28 @@ def _lock(file: BinaryIO, state: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise UsageError(f"{os.path.dirname(state)}: another run writes to it") from None
+        raise UsageError(f"{folder}: another run writes to it") from None
     except OSError:
         return  # a file system without locks
 
 
 def _sizes(outcome: Outcome) -> list[int] | None:
-    """Return how large the outputs are that stand on the disk; None if one is not there."""
+    """Return how large the outputs are; None if one is not there."""
+    found = [_size(path) for path in outcome.outputs]
+    sizes = [size for size in found if size is not None]
+    return sizes if len(sizes) == len(found) else None
+
+
+def _size(path: str) -> int | None:
+    """Return how large the file at *path* is; None if there is none, or nobody says."""
     try:
-        return [os.stat(path).st_size for path in outcome.outputs]
-    except OSError:
+        return remote.find(path).size if is_remote(path) else os.stat(path).st_size
+    except (HubError, OSError):
         return None
+
+
+def _exists(path: str) -> bool:
+    return remote.exists(path) if is_remote(path) else os.path.lexists(path)
 
 
 def _line(value: dict[str, Any]) -> bytes:

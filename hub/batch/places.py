@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Collection, Sequence
 
-from hub.sink import numbered
+from hub.sink import numbered, safe_name
+from hub.streams import is_remote
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 COMMON = (".json", ".jsonl", ".ndjson")
@@ -90,6 +91,8 @@ def _numbered(place: str, number: int) -> str:
 
 def relative_to(base: str, path: str) -> str:
     """Return *path* relative to *base*, which holds it, with `/` between the parts; of *base* itself, its name."""
+    if is_remote(path):
+        return safe_name(path.removeprefix(base).lstrip("/"))
     place = below(base, path).replace(os.sep, "/")
     return os.path.basename(os.path.realpath(path)) or "root" if place == "." else place
 
@@ -105,6 +108,13 @@ def below(folder: str, path: str) -> str:
 
 _WINDING = re.compile(r"(?:^|/)(?:\.{0,2})(?:/|$)|\\")
 """What makes a path one that has to be looked at part by part."""
+
+
+def joined(folder: str, place: str) -> str:
+    """Return the path of *place* below *folder*, which may be a URL."""
+    if is_remote(folder):
+        return f"{folder.rstrip('/')}/{place}"
+    return os.path.join(folder, *place.split("/"))
 
 
 def shared_folder(folders: Sequence[str]) -> str:
