@@ -81,6 +81,15 @@ def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) 
     return _loads_exactly(bytes(data), at, notes, is_refused=is_refused)
 
 
+def loads_at_once(data: Text) -> Json:
+    """Return the JSON value of *data* if orjson reads it as what it says; `MISSING` if `loads` must tell."""
+    try:
+        value = orjson.loads(data)
+    except (JSONDecodeError, MemoryError):
+        return MISSING
+    return value if _is_kept(value, data) else MISSING
+
+
 MAX_TEXT_DEPTH = 256
 """Levels of a JSON text inside a string: its value goes into a document that has levels of its own."""
 

@@ -33,9 +33,6 @@ class Stream(Protocol):
     def seek(self, offset: int, /) -> int:
         """Go to *offset*."""
 
-    def tell(self) -> int:
-        """Return the offset of the next byte."""
-
     def close(self) -> None:
         """Give back what the stream holds."""
 
@@ -104,15 +101,19 @@ class Memory:
         return io.BytesIO(self._data)
 
 
+_LEAST = 4096
+"""Bytes that are read at once of a file that says it has fewer."""
+
+
 class File:
     """A file on disk."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, size: int | None = None) -> None:
         self.path = path
-        self.size: int | None = os.stat(path).st_size
+        self.size: int | None = os.stat(path).st_size if size is None else size
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
-        return open(self.path, "rb", PIECE)
+        return open(self.path, "rb", min(PIECE, max(_LEAST, (self.size or 0) + 1)))
 
 
 class StandardInput:
@@ -172,11 +173,10 @@ def fill(room: memoryview, stream: Stream) -> int:
 
 def bytes_left(stream: Stream) -> int:
     """Return how many bytes of a file *stream* has still to give; 0 if it is no plain file, or nobody knows."""
-    raw = getattr(stream, "raw", None)
-    if type(raw) is not io.FileIO:
+    if not isinstance(stream, io.BufferedReader) or type(stream.raw) is not io.FileIO:
         return 0
     try:
-        return max(os.fstat(raw.fileno()).st_size - stream.tell(), 0)
+        return max(os.fstat(stream.fileno()).st_size - stream.tell(), 0)
     except OSError:
         return 0
 
@@ -191,6 +191,13 @@ def check_size(size: int, limit: int) -> None:
         raise InvalidDocument(
             [SIZE.at("", message=f"more than {limit} bytes; --max-size allows more")]
         )
+
+
+def is_remote(path: str) -> bool:
+    """Tell whether *path* is a URL, such as `s3://bucket/a.json`, which names a file elsewhere."""
+    protocol, mark, _ = path.partition("://")
+    is_protocol = protocol.isascii() and protocol.replace("+", "").replace("-", "").isalnum()
+    return bool(mark) and len(protocol) > 1 and is_protocol and protocol[0].isalpha()
 
 
 def check_path(path: str) -> None:
