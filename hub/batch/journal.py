@@ -93,6 +93,7 @@ class Journal:
             outputs=[os.path.relpath(path, self._folder) for path in outcome.outputs],
             problems=[problem._asdict() for problem in outcome.problems],  # type: ignore[misc]  # JSON
             measures=None,
+            made=None,
         )
         return {
             "input": item.name,
