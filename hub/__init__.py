@@ -59,7 +59,9 @@ if TYPE_CHECKING:
     from hub.json import ExactNumber as ExactNumber
     from hub.json import canonical as canonical
     from hub.json import compact as compact
+    from hub.json import dumps as dumps
     from hub.json import fingerprint as fingerprint
+    from hub.json import loads as loads
     from hub.json import value_of_text as value_of_text
     from hub.reading import Document as Document
     from hub.reading import Record as Record
@@ -156,7 +158,9 @@ _HOMES = {
         "ExactNumber",
         "canonical",
         "compact",
+        "dumps",
         "fingerprint",
+        "loads",
         "value_of_text",
     ),
     "hub.reading": ("Document", "Record"),
