@@ -216,7 +216,8 @@ class Making(NamedTuple):
         except Exception as error:  # noqa: BLE001  # one bad file costs itself only
             return failure(item.name, error, is_found=item.is_found)
         found = [*source.problems, *problems]
-        skipped = sum(problem.severity == "fatal" for problem in found)
+        skipped = len({one.document for one in found if one.severity == "fatal"})
+        records = "record" if skipped == 1 else "records"
         return Outcome(
             item.name,
             "partial" if skipped else "done",
@@ -224,7 +225,7 @@ class Making(NamedTuple):
             reader,
             storylines=storylines.count,
             problems=found,
-            message=f"{skipped} problems made records be left out" if skipped else None,
+            message=f"{skipped} {records} left out" if skipped else None,
             made=made,
         )
 

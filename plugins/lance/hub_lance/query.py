@@ -49,6 +49,9 @@ CREATE MACRO cost_usd(metrics) AS json_number(metrics, ['$.cost_usd', '$.cost'])
 CREATE MACRO model_ms(metrics, latency_ms) AS coalesce(latency_ms, json_number(metrics,
     ['$.latency_ms', '$.duration_ms', '$.llm_infer_ms', '$.total_latency_ms', '$.elapsed_ms']));
 
+-- Times have nanoseconds, and SQL does not subtract those.
+CREATE MACRO seconds_between(earlier, later) AS (epoch_ns(later) - epoch_ns(earlier)) / 1e9;
+
 -- A call went wrong if what came back says so, or its exit code does.
 CREATE MACRO is_error(results_json, response_json) AS
     coalesce(list_contains(json_extract(sound(results_json), '$[*].is_error')::VARCHAR[], 'true'), false)
@@ -96,6 +99,16 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except (duckdb.Error, pa.ArrowException) as error:
-        raise UsageError(f"the query cannot be run: {error}") from error
+        raise UsageError(f"the query cannot be run: {_in_short(error)}") from error
     except OSError as error:
         raise HubError(f"the store cannot be read: {error}") from error
+
+
+def _in_short(error: Exception) -> str:
+    """Return what *error* says, without the long lists of what else there is."""
+    lines = [line for line in str(error).splitlines() if line.strip() and not line.startswith("\t")]
+    return "\n".join(lines[:SHOWN])
+
+
+SHOWN = 4
+"""Lines of a message that are shown."""
