@@ -220,7 +220,9 @@ def command_of(name: str, function: Any, app: Any = None, *, runs_alone: bool = 
     ]
     for one in app.registered_groups if app else ():
         inner = one.typer_instance
-        below.append(command_of(f"{name} {one.name}", inner.registered_callback.callback, inner))
+        runs = inner.info.invoke_without_command is True
+        callback = inner.registered_callback.callback
+        below.append(command_of(f"{name} {one.name}", callback, inner, runs_alone=runs))
     help_ = inspect.cleandoc(function.__doc__ or "")
     return Command(name, help_, list(parameters(function)), below, runs_alone)
 

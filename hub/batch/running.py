@@ -21,7 +21,7 @@ from hub.batch.outcome import Outcome
 from hub.batch.places import COMMON, PACKED, Places
 from hub.batch.planning import STATE, Item, Spool, plan
 from hub.batch.pool import Events, Work, done
-from hub.batch.work import Converting, Reading, Validating
+from hub.batch.work import Converting, Making, Reading, Validating
 from hub.compression import compressor
 from hub.errors import UsageError
 from hub.limits import DEFAULTS, Limits
@@ -31,6 +31,7 @@ from hub.streams import PIECE, is_remote
 
 if TYPE_CHECKING:
     from hub.api import Container
+    from hub.storyline.model import Storyline
 
 
 def convert_many(
@@ -252,18 +253,62 @@ def count_many(
     yield from _looked_at(named, Counting(how), jobs, format, how.limits)
 
 
+def read_many(
+    inputs: Sequence[str | os.PathLike[str]],
+    make: Callable[[Iterator[Storyline]], Any],
+    *,
+    format: str | None = None,
+    jobs: int = 1,
+    strict: bool = False,
+    on_error: Literal["fail", "skip"] = "fail",
+    assume_timezone: str | None = None,
+    limits: Limits | None = None,
+    options: Mapping[str, str] | None = None,
+    plugins: Sequence[str] = (),
+    known: Callable[[str, str | None], Outcome | None] | None = None,
+    without: str | os.PathLike[str] | None = None,
+) -> Iterator[Outcome]:
+    """Read each of *inputs*, and yield what became of it, in order: `made` of an outcome is what *make* returned.
+
+    *make* gets the Storylines of an input, lazily. It is called where the input is read, so with more than one job in
+    another process: it has to be a value that can be pickled, and so has what it returns. *known* is asked, with the
+    name of each input and what changes when the input does, for an outcome that is known already; then the input is not
+    read. What is below the folder *without* is no input.
+    """
+    how = Reading(
+        format,
+        strict,
+        on_error,
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
+    )
+    how.prepare()
+    named = [os.fspath(one) for one in inputs]
+    _check(named)
+    avoided = None if without is None else os.fspath(without)
+    yield from _looked_at(
+        named, Making(how, make), jobs, format, how.limits, known=known, without=avoided
+    )
+
+
 def _looked_at(
     inputs: Sequence[str],
     work: Work[Item, Outcome],
     jobs: int,
     format: str | None,
     limits: Limits,
+    *,
+    known: Callable[[str, str | None], Outcome | None] | None = None,
+    without: str | None = None,
 ) -> Iterator[Outcome]:
     """Yield what becomes of each of *inputs*, where nothing is written."""
     with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
         places = Places((), None)
-        items = plan(inputs, claims(format), places, spool=Spool(folder, limits))
-        for item, outcome in done(work, ((item, None) for item in items), jobs=jobs):
+        items = plan(inputs, claims(format), places, without=without, spool=Spool(folder, limits))
+        to_do = ((one, known(one.name, one.stamp()) if known else None) for one in items)
+        for item, outcome in done(work, to_do, jobs=jobs):
             _forget(item)
             yield outcome
 
