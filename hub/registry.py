@@ -188,7 +188,11 @@ class Format:
             for plugin in self._manager.get_plugins()
             if plugin is not self._plugin and hasattr(plugin, "format_info")
         ]
-        return self._manager.subset_hook_caller(name, remove_plugins=others)
+        caller = self._manager.subset_hook_caller(name, remove_plugins=others)
+        implementations = caller.get_hookimpls()
+        if len(implementations) == 1 and not _is_wrapper(implementations[0]):
+            return _direct(implementations[0])
+        return caller
 
     def _each(self, name: str, **arguments: Any) -> Iterator[Any]:
         """Yield what the hook *name* gives."""
@@ -217,12 +221,14 @@ class Formats(Mapping[str, Format]):
         self._manager.add_hookspecs(hookspecs)
         found = entry_points() if points is None else points
         self._plugins = [_Plugin(point, self._manager) for point in (OWN, *found)]
+        self._loaded: dict[str, Format] = {}
+        """Formats that were asked for and are usable, by id; usable they stay."""
         _refuse_disabled(self._plugins)
         _refuse_conflicts(self._plugins)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the ids of the usable formats, sorted."""
-        return (id_ for id_ in self.declared if self._usable(id_) is not None)
+        return (id_ for id_ in self.declared if self._named(id_))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -366,8 +372,13 @@ class Formats(Mapping[str, Format]):
 
     def _named(self, name: str) -> list[Format]:
         """Return the format with the id *name*, or those that it is an alias of, if they are usable."""
+        loaded = self._loaded.get(name)
+        if loaded is not None:
+            return [loaded]
         if name in self.declared:
             found = self._usable(name)
+            if found is not None:
+                self._loaded[name] = found
             return [] if found is None else [found]
         return [one for one in self.values() if name in (*one.info.aliases, one.info.source)]
 
@@ -500,6 +511,20 @@ def _registered(
         manager.unregister(plugin)
         raise
     return found
+
+
+def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
+    return implementation.wrapper or implementation.hookwrapper
+
+
+def _direct(implementation: pluggy.HookImpl) -> Callable[..., Any]:
+    """Return what calls the only *implementation* of a hook of which the first result counts, with what it takes."""
+    function, names = implementation.function, implementation.argnames
+
+    def call(**arguments: Any) -> Any:
+        return function(*[arguments[name] for name in names])
+
+    return call
 
 
 def _register(manager: _Manager, plugin: object) -> None:

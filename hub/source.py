@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub import input_rules as rules
 from hub.compression import LONGEST_MAGIC, compression_of, decompressed
@@ -27,6 +27,7 @@ from hub.streams import (
     Stream,
     check_path,
     check_size,
+    is_remote,
     paths_below,
 )
 
@@ -93,6 +94,7 @@ class Source:
         """Names of the files that were opened, of this source or of all of its directory."""
         self._values: tuple[Json, ...] | None = None
         self._is_array = False
+        self._ahead: _Ahead | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], **settings: Any) -> Source:
@@ -108,12 +110,15 @@ class Source:
             return source
         check_path(path)
         source.path = path
+        if is_remote(path):
+            source._open_remote(path)
+            return source
         with source._errors():
-            mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
+            found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
             source._directory = path
-        elif stat.S_ISREG(mode):
-            source._origin = File(path)
+        elif stat.S_ISREG(found.st_mode):
+            source._origin = File(path, found.st_size)
         else:
             raise UsageError(f"{path}: neither a file nor a directory; - reads standard input")
         return source
@@ -132,6 +137,16 @@ class Source:
         source._values, source._origin = tuple(values), _Values(tuple(values))
         source._is_array = True
         return source
+
+    def _open_remote(self, url: str) -> None:
+        from hub import remote
+
+        found = remote.find(url)
+        if found.is_folder:
+            raise UsageError(
+                f"{url}: a folder elsewhere; convert, validate and stats take its files one by one"
+            )
+        self._origin = remote.RemoteFile(found)
 
     # The input as a whole
 
@@ -153,6 +168,24 @@ class Source:
         with self._text(again=True) as text:
             head = text.read(size + 1)
         return head[:size], len(head) <= size
+
+    def small(self, limit: int) -> Json:
+        """Return the one JSON value that an input of at most *limit* bytes is; `MISSING` for every other one.
+
+        It is kept until the records are asked for, which then need no look at the bytes.
+        """
+        from hub.json import loads_at_once
+
+        size = self._origin.size
+        if self.is_directory or size is None or size > min(limit, self.max_size):
+            return MISSING
+        with self._errors(), closing(self._origin.open(again=True)) as stream:
+            text = stream.read(size + 1)
+        value = MISSING if len(text) > size else loads_at_once(text)
+        if value is not MISSING:
+            self.opened.add(self.name or "")
+            self._ahead = _Ahead(value, text if self.thorough or self.strict else b"")
+        return value
 
     def tail(self, size: int) -> bytes | None:
         """Return the last *size* bytes of the text; None when that takes reading all of it."""
@@ -213,7 +246,7 @@ class Source:
 
         None for what is no file: standard input, values in memory, a directory.
         """
-        if self.path is None or self.is_directory:
+        if self.path is None or self.is_directory or is_remote(self.path):
             return None
         folder = os.path.dirname(self.path) or "."
         return self._beside(folder, folder)
@@ -324,6 +357,10 @@ class Source:
             for number, value in enumerate(self._values, start=1):
                 yield value, f"{unit} {number}" if is_placed else "", []
             return
+        if self._ahead is not None:
+            ahead, self._ahead = self._ahead, None
+            yield from self._elements(ahead.value, self._duplicates(ahead.text))
+            return
         from hub.container import Opening
 
         with self._text() as text:
@@ -337,7 +374,10 @@ class Source:
     def _whole(self, buffer: list[bytearray]) -> Iterator[_Entry]:
         """Yield the value of the text in *buffer*, which is taken out to be freed, or the elements of the value."""
         duplicates = self._duplicates(memoryview(buffer[0])[DEPTH:])
-        value = self._parse(buffer.pop())
+        yield from self._elements(self._parse(buffer.pop()), duplicates)
+
+    def _elements(self, value: Json, duplicates: list[Problem]) -> Iterator[_Entry]:
+        """Yield *value*, or the elements of the array that it is, which are taken out to be freed."""
         if not isinstance(value, list):
             yield value, "", duplicates
             return
@@ -425,6 +465,14 @@ class Source:
                 read += piece
                 check_size(len(read), self.max_size)
         return _bytes(read)
+
+
+class _Ahead(NamedTuple):
+    """What was read of a small input before its records were asked for."""
+
+    value: Json
+    text: bytes
+    """The text, if it will be looked at again."""
 
 
 _bytes = bytes

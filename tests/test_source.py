@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.errors import HubError, InvalidDocument, Json, Problem, UsageError
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
 from hub.json import dumps, loads
 from hub.source import Source
 from hub.streams import Pieces
@@ -141,6 +141,35 @@ class TestContainers:
         """An object is one record in both layouts, and an element of an array."""
         assert [("", value)] == read(dumps(value)) == read(dumps(value, indent=True))
         assert [("element 1", value)] == read(dumps([value], indent=True))
+
+
+class TestReadAhead:
+    """The value of a small input, which detection looks at and reading takes."""
+
+    def test_read_once(self, tmp_path: Path) -> None:
+        """Records are those of the value that was looked at; asked for again, they are read again."""
+        path = tmp_path / "a.json"
+        path.write_bytes(b'[{"a": 1}]')
+        source = Source.open(path)
+        assert [{"a": 1}] == source.small(100)
+        path.write_bytes(b'[{"b": 1}]')
+        assert [{"a": 1}] == [record.value for record in source.records()]
+        assert [{"b": 1}] == [record.value for record in source.records()]
+
+    @pytest.mark.parametrize(
+        "text",
+        [b"", b'{"a": 1}\n{"a": 2}', b'{"a": ', b"[%d]" % 2**70, gzip.compress(b"{}"), b" " * 99],
+    )
+    def test_what_is_read_as_usual(self, text: bytes) -> None:
+        """What is longer, packed, several values, or kept exactly only, is none."""
+        assert MISSING is Source(text).small(90)
+
+    def test_keys_that_are_there_twice(self) -> None:
+        """They are found in a value that was looked at, too."""
+        source = Source(b'{"a": 1, "a": 2}', thorough=True)
+        source.small(100)
+        assert 1 == len(list(source.records()))
+        assert ["input.duplicate-key"] == [problem.rule for problem in source.problems]
 
 
 class TestWholeInput:

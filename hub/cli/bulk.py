@@ -49,8 +49,8 @@ def tell(outcome: Outcome, severities: Collection[str] = ("fatal", "error", "war
     """Say on standard error what is wrong with an input: problems of some *severities*."""
     if outcome.result == "passed-over":
         say(f"{outcome.input}: skipped: {outcome.problems[0].message}")
-        return
-    say_notes([one for one in outcome.problems if one.severity in severities], outcome.input)
+    else:
+        say_notes([one for one in outcome.problems if one.severity in severities], outcome.input)
     if outcome.message is not None:
         say(f"hub: {outcome.input}: {outcome.message}")
 

@@ -16,6 +16,8 @@ def are_many(inputs: Sequence[str], format: str | None, output: str | None = Non
     if len(inputs) != 1:
         return True
     named = inputs[0]
+    if "://" in named:
+        return _are_many_elsewhere(named)
     if named == "-" or os.path.isfile(named):
         return named.lower().endswith(ARCHIVES)
     if os.path.isdir(named):
@@ -25,3 +27,15 @@ def are_many(inputs: Sequence[str], format: str | None, output: str | None = Non
             return False
         return not is_whole(named, format)
     return any(mark in named for mark in "*?[") and not os.path.lexists(named)
+
+
+def _are_many_elsewhere(named: str) -> bool:
+    """Tell whether the URL *named* stands for many files, as far as can be told."""
+    from hub import remote
+    from hub.streams import is_remote
+
+    if not is_remote(named):
+        return any(mark in named for mark in "*?[")
+    if "*" in named or named.lower().endswith(ARCHIVES):
+        return True
+    return remote.find(named).is_folder
