@@ -24,6 +24,7 @@ from hub.batch.pool import Events, Work, done
 from hub.batch.work import Converting, Reading, Validating
 from hub.compression import compressor
 from hub.errors import UsageError
+from hub.limits import DEFAULTS, Limits
 from hub.source import Source
 from hub.staging import Area, Staging
 from hub.streams import PIECE, is_remote
@@ -51,7 +52,7 @@ def convert_many(
     extensions: Sequence[str] = (),
     extract_images: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
 ) -> Iterator[Outcome]:
@@ -69,7 +70,13 @@ def convert_many(
 
     named = [os.fspath(one) for one in inputs]
     how = Reading(
-        format, strict, on_error, assume_timezone, max_size, dict(options or {}), tuple(plugins)
+        format,
+        strict,
+        on_error,
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
     )
     how.prepare()
     with formats.extended(extensions):
@@ -123,7 +130,7 @@ class _Run(NamedTuple):
                 force=self.force,
                 **self.writing,
             )
-            spool = Spool(journal.temporary, self.reading.max_size)
+            spool = Spool(journal.temporary, self.reading.limits)
             items = plan(self.inputs, claimed, places, without=folder, spool=spool)
             to_do = _to_do(items, journal)
             for item, outcome in done(work, to_do, jobs=self.jobs, events=_Noted(journal)):
@@ -200,17 +207,23 @@ def validate_many(
     jobs: int = 1,
     strict: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
 ) -> Iterator[Outcome]:
     """Find all problems of each of *inputs*, and yield what became of each, in order; see `convert_many`."""
     how = Reading(
-        format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
+        format,
+        strict,
+        "skip",
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
     )
     how.prepare()
     named = [os.fspath(one) for one in inputs]
-    yield from _looked_at(named, Validating(how), jobs, format, max_size)
+    yield from _looked_at(named, Validating(how), jobs, format, how.limits)
 
 
 def count_many(
@@ -220,17 +233,23 @@ def count_many(
     jobs: int = 1,
     strict: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
 ) -> Iterator[Outcome]:
     """Count what is in each of *inputs*: `measures` of an outcome has what was counted in each trajectory."""
     how = Reading(
-        format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
+        format,
+        strict,
+        "skip",
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
     )
     how.prepare()
     named = [os.fspath(one) for one in inputs]
-    yield from _looked_at(named, Counting(how), jobs, format, max_size)
+    yield from _looked_at(named, Counting(how), jobs, format, how.limits)
 
 
 def _looked_at(
@@ -238,12 +257,12 @@ def _looked_at(
     work: Work[Item, Outcome],
     jobs: int,
     format: str | None,
-    max_size: int | None,
+    limits: Limits,
 ) -> Iterator[Outcome]:
     """Yield what becomes of each of *inputs*, where nothing is written."""
     with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
         places = Places((), None)
-        items = plan(inputs, claims(format), places, spool=Spool(folder, max_size))
+        items = plan(inputs, claims(format), places, spool=Spool(folder, limits))
         for item, outcome in done(work, ((item, None) for item in items), jobs=jobs):
             _forget(item)
             yield outcome
