@@ -343,10 +343,12 @@ class Source:
             message = "no documents: the directory holds no JSON file"
             raise InvalidDocument([rules.NO_DOCUMENTS.at("", message=message)], self.name)
 
-    def _take_problems(self, problems: list[Problem], name: str) -> None:
+    def _take_problems(self, problems: Problems, name: str) -> None:
         """Move the *problems* of the file *name* to those of its directory."""
         self.problems.extend(_placed(one, name) for one in problems)
+        self.problems.beyond.update(problems.beyond)
         problems.clear()
+        problems.beyond.clear()
 
     def _is_refused(self, place: str, problems: list[Problem]) -> bool:
         """Keep the *problems* of the record at *place*; tell whether it is to be left out.

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import pytest
 
-from hub import api
+from hub import Rule, api
 from hub.cli.app import run
+from hub.cli.output import grouped_lines
 from hub.registry import PACKAGES, Formats
 
 TOYS = Path(__file__).parent / "toys"
@@ -324,6 +325,17 @@ class TestConvert:
         file = written(tmp_path / "b.json", {"title": "", "entries": [SAID]})
         below = f'{file}:\n  /title: error: expected a title, found "" [log.title]\n  {warning}\n'
         assert below in hub("convert", file, *words).err
+
+    def test_many_kinds_of_warnings(self) -> None:
+        """Of one rule ten lines are shown, and how many more there are."""
+        rule = Rule("log.mood", "warning", "a mood")
+        found = [rule.at(f"/{place}", mood) for mood in range(14) for place in range(5)]
+        lines = grouped_lines([*found, rule._replace(rule="log.title").at("/title")])
+        assert "/0: warning: expected a mood, found 9 [log.mood] (and at 4 more places)" == lines[9]
+        assert [
+            "… and 4 more [log.mood]",
+            "/title: warning: expected a mood, found nothing [log.title]",
+        ] == lines[10:]
 
     def test_without_warnings(self, hub: Hub, moody: Path, tmp_path: Path) -> None:
         """`--no-warnings` tells only of what could not be read, of one input and of many."""
