@@ -220,7 +220,9 @@ def command_of(name: str, function: Any, app: Any = None, *, runs_alone: bool = 
     ]
     for one in app.registered_groups if app else ():
         inner = one.typer_instance
-        below.append(command_of(f"{name} {one.name}", inner.registered_callback.callback, inner))
+        runs = inner.info.invoke_without_command is True
+        callback = inner.registered_callback.callback
+        below.append(command_of(f"{name} {one.name}", callback, inner, runs_alone=runs))
     help_ = inspect.cleandoc(function.__doc__ or "")
     return Command(name, help_, list(parameters(function)), below, runs_alone)
 
@@ -301,6 +303,11 @@ def api() -> Iterator[str]:
     yield "# Python"
     yield ""
     yield "All of these are names of `hub`; nothing else of it is public, but `hub.testing`."
+    yield (
+        "`storyline.md 4.1`, `carrier.md 2` and the like are clauses of the written specification, which is not in this"
+        " repository; what you need of it is on the pages about [formats](../formats/storyline.md),"
+        " [hooks](../plugins/hooks.md) and [severities](../use/validate.md#severities)."
+    )
     homes: dict[str, list[str]] = {}
     for name, home in hub._HOME_OF.items():  # noqa: SLF001  # where a public name lives is known nowhere else
         homes.setdefault(home, []).append(name)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hub.fidelity import Report as FidelityReport
     from hub.sink import Sink
     from hub.storyline.model import Storyline
+    from hub.writing import WriteOptions
 
 Input = str | os.PathLike[str] | bytes | Source
 """The path of a file or directory, `-` for standard input; the bytes of a file; or a source."""
@@ -97,6 +98,7 @@ def read(
     *,
     format: str | None = None,
     strict: bool = False,
+    on_error: Literal["fail", "skip"] = "fail",
     assume_timezone: str | None = None,
     limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
@@ -105,21 +107,29 @@ def read(
     """Yield the Storylines of *input*, lazily.
 
     *report* is called with every problem that is not fatal. Nothing is lost without it: what no field of a Storyline
-    can hold is in its `unknown_fields`.
+    can hold is in its `unknown_fields`. With *on_error* `skip`, records that cannot be read are left out, and their
+    problems reported too.
 
     Raises:
         InvalidDocument: a document of which no Storyline can be made; with *strict*, one that has an error.
     """
     from hub.conversion import check_options, read_documents
 
+    _check_choice("on_error", on_error, ("fail", "skip"))
     source = opened(
-        input, assume_timezone=assume_timezone, strict=strict, thorough=strict, limits=limits
+        input,
+        assume_timezone=assume_timezone,
+        on_error=on_error,
+        strict=strict,
+        thorough=strict,
+        limits=limits,
     )
     reader = _reader(source, format)
     source.options = check_options(reader, options or {}, "read")
     with _second_opinion(source, format):
         for reading in read_documents(reader, source, strict=strict):
-            _refuse(reading, source)
+            if on_error == "fail":
+                _refuse(reading, source)
             for problem in reading.problems if report else ():
                 report(problem)  # type: ignore[misc]  # it is there
             yield from reading.storylines
@@ -234,22 +244,42 @@ def write(
         TypeError: what is no Storyline.
         ValueError: a float that is infinite or not a number, which is not JSON; the message names its pointer.
     """
+    return write_batches(
+        [storylines],
+        output,
+        to=to,
+        container=container,
+        force=force,
+        carry=carry,
+        extract_images=extract_images,
+        options=options,
+        report=report,
+    )
+
+
+def write_batches(
+    batches: Iterable[Iterable[Storyline]],
+    output: str | os.PathLike[str],
+    *,
+    to: str,
+    container: Container | None = None,
+    force: bool = False,
+    carry: bool = True,
+    extract_images: bool = False,
+    options: Mapping[str, str] | None = None,
+    report: Report | None = None,
+) -> Conversion:
+    """Write many Storylines as `write` does, batch after batch: of *batches* one at a time is in memory.
+
+    What belongs into one document has to be in one batch: a family of agents and sub-agents, attempts at one task.
+    """
     from hub import conversion
-    from hub.json import refuse_non_finite
-    from hub.storyline.model import Storyline
-    from hub.wire import to_wire
 
     _check_choice("container", container, (None, *get_args(Container)))
     writer = formats[to]
-    batch = list(storylines)
-    for storyline in batch:
-        if type(storyline) is not Storyline:
-            raise TypeError(f"expected a Storyline, found {type(storyline).__name__}")
-        refuse_non_finite(to_wire(storyline))
     run = _Run(formats["storyline"], writer, None, report)
-    run.storylines = len(batch)
     run.write(
-        [batch] if batch else [],
+        _checked(batches, run),
         output,
         _write_options(conversion.check_options(writer, options or {}, "write"), carry=carry),
         container=container,
@@ -405,7 +435,7 @@ class _Run:
                 )
                 sink.prefer(options.container)
                 for document, files in written:
-                    name = self.writer.file_name(document, options) if sink.wants_names else None
+                    name = self._name(document, options) if sink.wants_names else None
                     if options.carry:
                         compact(document, self.writer.info)
                     sink.write(document, name=name, attachments=files)
@@ -424,6 +454,29 @@ class _Run:
                     [Problem("fatal", "input.no-documents", "", "nothing to write")]
                 )
         self.outputs.extend(sink.outputs)
+
+    def _name(self, document: Json | bytes, options: WriteOptions) -> str:
+        """Return the name of the file of *document* in a directory: that of its format, else one with its number."""
+        suffix = next(iter(self.writer.info.suffixes), ".json")
+        default = f"document-{self.documents + 1}{suffix if suffix.startswith('.') else '.json'}"
+        return self.writer.file_name(document, options) or default
+
+
+def _checked(batches: Iterable[Iterable[Storyline]], run: _Run) -> Iterator[list[Storyline]]:
+    """Yield *batches* as lists, counted, each Storyline looked at whether it can be written at all."""
+    from hub.json import refuse_non_finite
+    from hub.storyline.model import Storyline
+    from hub.wire import to_wire
+
+    for storylines in batches:
+        batch = list(storylines)
+        for storyline in batch:
+            if type(storyline) is not Storyline:
+                raise TypeError(f"expected a Storyline, found {type(storyline).__name__}")
+            refuse_non_finite(to_wire(storyline))
+        run.storylines += len(batch)
+        if batch:
+            yield batch
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str | None]) -> None:

@@ -68,6 +68,8 @@ class PluginState(NamedTuple):
     origin: str
     """Distribution and version, or the path of a one-file plugin."""
     reason: str = ""
+    kind: Literal["format", "command"] = "format"
+    """What it adds to the hub."""
 
 
 class _Manager(pluggy.PluginManager):
@@ -103,7 +105,8 @@ class Format:
             raise FormatError(f"format_info returned {type(info).__name__}, not a FormatInfo")
         if info.api_version != API_VERSION:
             raise FormatError(
-                f"made for version {info.api_version} of the hooks, this hub has {API_VERSION}"
+                f"made for version {info.api_version} of the hooks, this hub has {API_VERSION};"
+                f" update {'storyline-hub' if info.api_version > API_VERSION else 'the plugin'}"
             )
         self.info: FormatInfo = info
         self.id: str = info.id
@@ -187,7 +190,11 @@ class Format:
             for plugin in self._manager.get_plugins()
             if plugin is not self._plugin and hasattr(plugin, "format_info")
         ]
-        return self._manager.subset_hook_caller(name, remove_plugins=others)
+        caller = self._manager.subset_hook_caller(name, remove_plugins=others)
+        implementations = caller.get_hookimpls()
+        if len(implementations) == 1 and not _is_wrapper(implementations[0]):
+            return _direct(implementations[0])
+        return caller
 
     def _each(self, name: str, **arguments: Any) -> Iterator[Any]:
         """Yield what the hook *name* gives."""
@@ -203,8 +210,8 @@ class Format:
             raise
         except (Exception, SystemExit) as error:
             raise PluginError(
-                f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {_describe(error)};"
-                " this is a bug of the plugin"
+                f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {described(error)};"
+                f" this is a bug of the plugin{place_in_plugin(error)}"
             ) from error
 
 
@@ -216,12 +223,14 @@ class Formats(Mapping[str, Format]):
         self._manager.add_hookspecs(hookspecs)
         found = entry_points() if points is None else points
         self._plugins = [_Plugin(point, self._manager) for point in (OWN, *found)]
+        self._loaded: dict[str, Format] = {}
+        """Formats that were asked for and are usable, by id; usable they stay."""
         _refuse_disabled(self._plugins)
         _refuse_conflicts(self._plugins)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the ids of the usable formats, sorted."""
-        return (id_ for id_ in self.declared if self._usable(id_) is not None)
+        return (id_ for id_ in self.declared if self._named(id_))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -265,7 +274,7 @@ class Formats(Mapping[str, Format]):
         if error is None:
             return state
         reason = (
-            f"detect raises {_describe(error)}; the format is not detected, and has to be named"
+            f"detect raises {described(error)}; the format is not detected, and has to be named"
         )
         return state._replace(status="failing", reason=reason)
 
@@ -290,7 +299,7 @@ class Formats(Mapping[str, Format]):
         try:
             _register(self._manager, plugin)
         except (FormatError, pluggy.PluginValidationError, TypeError) as error:
-            raise FormatError(_describe(error)) from error
+            raise FormatError(described(error)) from error
 
     @contextmanager
     def extended(self, names: Iterable[str]) -> Iterator[None]:
@@ -315,13 +324,13 @@ class Formats(Mapping[str, Format]):
             what = f"{claims} claim" if found else "no extension is called"
             raise UnknownFormat(f"{what} {name!r}; installed: {installed}")
         try:
-            plugin = _resolved(found[0])
+            plugin = resolved(found[0])
             if hasattr(plugin, "format_info"):
                 raise FormatError("it is a format, and no extension")
             _register(self._manager, plugin)
         except (Exception, SystemExit) as error:
             raise FormatError(
-                f"the extension {name!r} of {found[0]} cannot be used: {_describe(error)}"
+                f"the extension {name!r} of {found[0]} cannot be used: {described(error)}"
             ) from error
         return plugin
 
@@ -340,7 +349,7 @@ class Formats(Mapping[str, Format]):
             found = _registered(self._manager, module, path, self._check_free)
         except (Exception, SystemExit) as error:
             sys.modules.pop(name, None)
-            raise FormatError(f"the plugin {path} cannot be used: {_describe(error)}") from error
+            raise FormatError(f"the plugin {path} cannot be used: {described(error)}") from error
         plugin = _Plugin(EntryPoint(found.id, name, path, ""), self._manager)
         plugin.format = found
         self._plugins.append(plugin)
@@ -365,8 +374,13 @@ class Formats(Mapping[str, Format]):
 
     def _named(self, name: str) -> list[Format]:
         """Return the format with the id *name*, or those that it is an alias of, if they are usable."""
+        loaded = self._loaded.get(name)
+        if loaded is not None:
+            return [loaded]
         if name in self.declared:
             found = self._usable(name)
+            if found is not None:
+                self._loaded[name] = found
             return [] if found is None else [found]
         return [one for one in self.values() if name in (*one.info.aliases, one.info.source)]
 
@@ -420,10 +434,10 @@ class _Plugin:
         """Return the format, loading it once; a plugin that is refused, or broken, has none."""
         if self.format is None and self.status == "ok":
             try:
-                plugin = _resolved(self.point)
+                plugin = resolved(self.point)
                 self.format = _registered(self._manager, plugin, self.origin, self._check_id)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken plugin costs only itself
-                self.refuse("broken", _describe(error), error)
+                self.refuse("broken", described(error), error)
         return self.format
 
     def state(self) -> PluginState:
@@ -437,11 +451,15 @@ class _Plugin:
             )
 
 
-def _refuse_disabled(plugins: Iterable[_Plugin]) -> None:
+def is_disabled(point: EntryPoint) -> bool:
+    """Tell whether the environment says that what *point* declares is not to be used."""
     names = {normalised(name.strip()) for name in os.environ.get(DISABLE, "").split(",")} - {""}
+    return bool(names & {normalised(point.id), normalised(point.distribution)})
+
+
+def _refuse_disabled(plugins: Iterable[_Plugin]) -> None:
     for plugin in plugins:
-        own_names = {normalised(plugin.point.id), normalised(plugin.point.distribution)}
-        if plugin.point is not OWN and own_names & names:
+        if plugin.point is not OWN and is_disabled(plugin.point):
             plugin.refuse("disabled", f"{DISABLE} names it")
 
 
@@ -462,7 +480,7 @@ def _refuse_conflicts(plugins: Iterable[_Plugin]) -> None:
             rival.refuse("conflict", reason)
 
 
-def _resolved(point: EntryPoint) -> object:
+def resolved(point: EntryPoint) -> object:
     """Return the object that an entry point names: a module, or with a colon something in it."""
     module, _, path = point.module.partition(":")
     found: object = importlib.import_module(module.strip())
@@ -501,6 +519,20 @@ def _registered(
     return found
 
 
+def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
+    return implementation.wrapper or implementation.hookwrapper
+
+
+def _direct(implementation: pluggy.HookImpl) -> Callable[..., Any]:
+    """Return what calls the only *implementation* of a hook of which the first result counts, with what it takes."""
+    function, names = implementation.function, implementation.argnames
+
+    def call(**arguments: Any) -> Any:
+        return function(*[arguments[name] for name in names])
+
+    return call
+
+
 def _register(manager: _Manager, plugin: object) -> None:
     """Add *plugin* to *manager*, unless it has hooks of another name or with other arguments."""
     hash(
@@ -517,7 +549,19 @@ def _register(manager: _Manager, plugin: object) -> None:
         raise
 
 
-def _describe(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """Return *error* in one line."""
     text = str(error) if isinstance(error, HubError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split()).rstrip(": ")
+
+
+def place_in_plugin(error: BaseException) -> str:
+    """Return where *error* arose, in the deepest code that is neither the hub's nor pluggy's."""
+    import traceback
+    from pathlib import Path
+
+    own = str(Path(__file__).parent)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((own, "<")) and "pluggy" not in frame.filename:
+            return f" (at {frame.filename}:{frame.lineno}, {frame.name})"
+    return ""

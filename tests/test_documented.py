@@ -94,6 +94,11 @@ class TestPlugins:
         text = page("plugins/contract.md")
         assert [] == [name for name in hub.testing.__all__ if name not in text]
 
+    def test_every_name_of_commands_is_in_the_hooks(self) -> None:
+        """What commands of others use is on the page on hooks."""
+        text = page("plugins/hooks.md")
+        assert [] == [name for name in hub.commands.__all__ if f"`{name}`" not in text]
+
     def test_versions_are_in_the_table(self) -> None:
         """The table of compatibility has a row for this version of the hub and of its hooks."""
         version = hub.__version__.rpartition(".")[0]

@@ -42,6 +42,8 @@ class Outcome(NamedTuple):
     """How many values were kept, carried and so on, where that was measured."""
     measures: Any = None
     """What was counted in the input, where that was asked for."""
+    made: Any = None
+    """What was made of the Storylines of the input, where that was asked for (`read_many`)."""
 
     @property
     def is_failure(self) -> bool:

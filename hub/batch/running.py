@@ -13,23 +13,25 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from hub import remote
 from hub.batch import journal as journals
 from hub.batch.archives import stem_of
 from hub.batch.counting import Counting
 from hub.batch.outcome import Outcome
-from hub.batch.places import COMMON, Places
+from hub.batch.places import COMMON, PACKED, Places
 from hub.batch.planning import STATE, Item, Spool, plan
 from hub.batch.pool import Events, Work, done
-from hub.batch.work import Converting, Reading, Validating
+from hub.batch.work import Converting, Making, Reading, Validating
 from hub.compression import compressor
 from hub.errors import UsageError
 from hub.limits import DEFAULTS, Limits
 from hub.source import Source
 from hub.staging import Area, Staging
-from hub.streams import PIECE
+from hub.streams import PIECE, is_remote
 
 if TYPE_CHECKING:
     from hub.api import Container
+    from hub.storyline.model import Storyline
 
 
 def convert_many(
@@ -97,6 +99,8 @@ def convert_many(
     )
     _check(named)
     target = os.fspath(output)
+    if is_remote(target):
+        remote.refuse_read_only(target)
     if merge is None:
         _check_folder(named, target)
         return run.outcomes(target, _places(to, format, folders=split))
@@ -144,14 +148,15 @@ def _merged(run: _Run, target: str) -> Iterator[Outcome]:
     """
     run = run._replace(writing={**run.writing, "container": "lines"})
     folder, name = os.path.split(target)
-    parts = os.path.join(folder, f"{STATE}-{name}")
+    parts = journals.state_elsewhere(target) if is_remote(target) else None
+    parts = parts or os.path.join(folder, f"{STATE}-{name}")
     places = Places((), None, plain=True)
     if target == "-":
         with tempfile.TemporaryDirectory(prefix="storyline-hub-") as parts:
             yield from _gathered(run.outcomes(parts, places), sys.stdout.buffer.write, [])
         return
     area = Area(folder, parts)
-    staging = Staging(folder, force=run.force, inputs=run.inputs, make=False, area=area)
+    staging = _staging(folder, run, area)
     staging.check(name)
     os.makedirs(parts, exist_ok=True)
     packer = compressor(name)
@@ -174,6 +179,14 @@ def _merged(run: _Run, target: str) -> Iterator[Outcome]:
         staging.discard()
         with suppress(OSError):
             os.rmdir(parts)
+
+
+def _staging(folder: str, run: _Run, area: Area) -> Staging:
+    if is_remote(folder):
+        from hub.uploading import Uploading
+
+        return Uploading(folder, force=run.force, inputs=run.inputs, area=area)
+    return Staging(folder, force=run.force, inputs=run.inputs, make=False, area=area)
 
 
 def _gathered(
@@ -240,18 +253,62 @@ def count_many(
     yield from _looked_at(named, Counting(how), jobs, format, how.limits)
 
 
+def read_many(
+    inputs: Sequence[str | os.PathLike[str]],
+    make: Callable[[Iterator[Storyline]], Any],
+    *,
+    format: str | None = None,
+    jobs: int = 1,
+    strict: bool = False,
+    on_error: Literal["fail", "skip"] = "fail",
+    assume_timezone: str | None = None,
+    limits: Limits | None = None,
+    options: Mapping[str, str] | None = None,
+    plugins: Sequence[str] = (),
+    known: Callable[[str, str | None], Outcome | None] | None = None,
+    without: str | os.PathLike[str] | None = None,
+) -> Iterator[Outcome]:
+    """Read each of *inputs*, and yield what became of it, in order: `made` of an outcome is what *make* returned.
+
+    *make* gets the Storylines of an input, lazily. It is called where the input is read, so with more than one job in
+    another process: it has to be a value that can be pickled, and so has what it returns. *known* is asked, with the
+    name of each input and what changes when the input does, for an outcome that is known already; then the input is not
+    read. What is below the folder *without* is no input.
+    """
+    how = Reading(
+        format,
+        strict,
+        on_error,
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
+    )
+    how.prepare()
+    named = [os.fspath(one) for one in inputs]
+    _check(named)
+    avoided = None if without is None else os.fspath(without)
+    yield from _looked_at(
+        named, Making(how, make), jobs, format, how.limits, known=known, without=avoided
+    )
+
+
 def _looked_at(
     inputs: Sequence[str],
     work: Work[Item, Outcome],
     jobs: int,
     format: str | None,
     limits: Limits,
+    *,
+    known: Callable[[str, str | None], Outcome | None] | None = None,
+    without: str | None = None,
 ) -> Iterator[Outcome]:
     """Yield what becomes of each of *inputs*, where nothing is written."""
     with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
         places = Places((), None)
-        items = plan(inputs, claims(format), places, spool=Spool(folder, limits))
-        for item, outcome in done(work, ((item, None) for item in items), jobs=jobs):
+        items = plan(inputs, claims(format), places, without=without, spool=Spool(folder, limits))
+        to_do = ((one, known(one.name, one.stamp()) if known else None) for one in items)
+        for item, outcome in done(work, to_do, jobs=jobs):
             _forget(item)
             yield outcome
 
@@ -281,8 +338,17 @@ def is_whole(folder: str, format: str | None) -> bool:
     )
 
 
+def names_a_file(output: str) -> bool:
+    """Tell whether *output* is standard output, or the name of a file of JSON, and no folder that is there."""
+    stem, suffix = os.path.splitext(output.lower())
+    name = stem if suffix in PACKED else output.lower()
+    return output == "-" or (name.endswith(COMMON) and not os.path.isdir(output))
+
+
 def count(inputs: Sequence[str], format: str | None, *, without: str | None = None) -> int | None:
-    """Return how many inputs there are; None where that takes looking into archives."""
+    """Return how many inputs there are; None where that takes looking into archives, or elsewhere."""
+    if any(map(is_remote, inputs)):
+        return None
     number = 0
     for item in plan(inputs, claims(format), Places((), None), without=without):
         if stem_of(item.path) is not None:
@@ -315,9 +381,11 @@ class _Noted(Events[Item, Outcome]):
         """Note that *thing* is given to somebody."""
         self._journal.begun(thing)
 
-    def ended(self, thing: Item, result: Outcome) -> None:
-        """Note what became of *thing*."""
+    def ended(self, thing: Item, result: Outcome) -> Outcome:
+        """Note what became of *thing*, once what it was earlier is gone."""
+        told = self._journal.without_earlier(thing, result)
         self._journal.ended(thing, result)
+        return told
 
 
 def _to_do(
@@ -337,10 +405,16 @@ def _check(inputs: Sequence[str]) -> None:
 
 
 def _check_folder(inputs: Sequence[str], output: str) -> None:
+    is_one = len(inputs) == 1 and os.path.isdir(inputs[0])
+    hint = "; --from FORMAT makes one input of a directory" if is_one else ""
     if output == "-":
-        raise UsageError("several inputs need a folder to write to; name one with -o")
-    if os.path.lexists(output) and not os.path.isdir(output):
-        raise UsageError(f"{output}: not a folder; several inputs need one, or --merge lines")
+        raise UsageError(f"several inputs need a folder to write to; name one with -o{hint}")
+    if is_remote(output):
+        if output.rstrip("/") in {one.rstrip("/") for one in inputs}:
+            raise UsageError(f"{output}: the output is the input")
+        return
+    if names_a_file(output) or (os.path.lexists(output) and not os.path.isdir(output)):
+        raise UsageError(f"{output}: not a folder; several inputs need one, or --merge lines{hint}")
     for one in inputs:
         if os.path.isdir(one) and os.path.realpath(one) == os.path.realpath(output):
             raise UsageError(f"{output}: the output is the input")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.batch.outcome import Outcome, failure
+from hub.batch.places import joined
 from hub.batch.planning import Item
-from hub.errors import InvalidDocument
+from hub.errors import InvalidDocument, Problem
 from hub.limits import DEFAULTS, Limits
+
+if TYPE_CHECKING:
+    from hub.storyline.model import Storyline
 
 
 class Reading(NamedTuple):
@@ -94,7 +97,7 @@ class Converting(NamedTuple):
             return Outcome(item.name, "failed", 1, message=message, fidelity=fidelity)
         source = self.reading.source(item)
         sink = Sink.open(
-            os.path.join(self.output, *item.place.split("/")),
+            joined(self.output, item.place),
             container=self.container,
             force=self.force or item.is_again,
             inputs=[source],
@@ -178,3 +181,71 @@ class Validating(NamedTuple):
     def lost(self, item: Item, reason: str) -> Outcome:
         """Return what is said of *item*, at which a worker died."""
         return Outcome(item.name, "failed", 1, message=reason)
+
+
+class Making(NamedTuple):
+    """Make something of the Storylines of each input."""
+
+    reading: Reading
+    make: Callable[[Iterator[Storyline]], Any]
+
+    def prepare(self) -> None:
+        """Load what is needed."""
+        self.reading.prepare()
+
+    def __call__(self, item: Item) -> Outcome:
+        """Return what became of *item*, with what was made of it."""
+        from hub import api
+
+        try:
+            if item.error is not None:
+                raise item.error
+            source = self.reading.source(item)
+            reader = api.formats[self.reading.format or api.detect(source).format].id
+            problems: list[Problem] = []
+            storylines = _Counted(
+                api.read(
+                    source,
+                    format=reader,
+                    strict=self.reading.strict,
+                    options=self.reading.options,
+                    report=problems.append,
+                    on_error=self.reading.on_error,
+                )
+            )
+            made = self.make(storylines)
+        except Exception as error:  # noqa: BLE001  # one bad file costs itself only
+            return failure(item.name, error, is_found=item.is_found)
+        found = [*source.problems, *problems]
+        skipped = len({one.document for one in found if one.severity == "fatal"})
+        records = "record" if skipped == 1 else "records"
+        return Outcome(
+            item.name,
+            "partial" if skipped else "done",
+            3 if skipped else 0,
+            reader,
+            storylines=storylines.count,
+            problems=found,
+            message=f"{skipped} {records} left out" if skipped else None,
+            made=made,
+        )
+
+    def lost(self, item: Item, reason: str) -> Outcome:
+        """Return what is said of *item*, at which a worker died."""
+        return Outcome(item.name, "failed", 1, message=reason)
+
+
+class _Counted:
+    """Storylines, and how many there were."""
+
+    def __init__(self, storylines: Iterator[Storyline]) -> None:
+        self._storylines = storylines
+        self.count = 0
+
+    def __iter__(self) -> _Counted:
+        return self
+
+    def __next__(self) -> Storyline:
+        found = next(self._storylines)
+        self.count += 1
+        return found

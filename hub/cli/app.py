@@ -11,6 +11,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from hub.cli.usage import UsageCommand
+from hub.errors import FormatError
+
 HELP = "Detect, convert and validate AI-agent trajectories. Nothing is lost in silence."
 
 
@@ -38,9 +41,10 @@ COMMANDS = (
     Command("stats", "Count what is in files: turns, calls, tokens, costs, outcomes."),
     Command("diff", "Show where two files differ."),
     Command("formats", "List the formats, or show one of them."),
-    Command("plugins", "Show how each format plugin fares.", is_group=True),
+    Command("plugins", "Show how each plugin fares.", is_group=True),
     Command("new-plugin", "Make a plugin for a format of your own."),
 )
+NAMES = frozenset(command.name for command in COMMANDS)
 
 
 def program(wanted: str | None = None) -> typer.Typer:
@@ -64,8 +68,28 @@ def program(wanted: str | None = None) -> typer.Typer:
             app.add_typer(module.app, name=command.name, short_help=command.short_help)
         else:
             function = getattr(module, command.function)
-            app.command(command.name, short_help=command.short_help)(function)
+            app.command(command.name, cls=UsageCommand, short_help=command.short_help)(function)
+    if wanted not in NAMES:
+        _add_others(app, wanted)
     return app
+
+
+def _add_others(app: typer.Typer, wanted: str | None) -> None:
+    """Add the commands of other distributions; with None those that cannot be used are left out."""
+    from hub.cli.additions import usable
+
+    for one in usable(NAMES):
+        name, short_help = one.point.id, one.short_help
+        if wanted not in (name, None):
+            app.command(name, short_help=short_help)(_not_asked_for)
+            continue
+        try:
+            added = one.load()
+        except FormatError:
+            if wanted is not None:
+                raise
+            continue
+        app.add_typer(added, name=name, short_help=short_help)
 
 
 def _not_asked_for() -> None:
