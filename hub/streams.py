@@ -24,6 +24,9 @@ class Stream(Protocol):
     def read(self, size: int, /) -> bytes:
         """Return the next *size* bytes; fewer at the end only."""
 
+    def read1(self, size: int, /) -> bytes:
+        """Return bytes that are there, at most *size*, and wait only for the first of them; none at the end."""
+
     def readline(self, size: int, /) -> bytes:
         """Return the bytes up to the next line end, at most *size*."""
 
@@ -73,7 +76,7 @@ class Rewound(Pieces):
         self._stream = stream
 
     def piece(self) -> bytes:
-        return self._stream.read(PIECE)
+        return self._stream.read1(PIECE)
 
     def close(self) -> None:
         self._stream.close()
