@@ -116,7 +116,8 @@ class File:
         self.size: int | None = os.stat(path).st_size if size is None else size
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
-        return open(self.path, "rb", min(PIECE, max(_LEAST, (self.size or 0) + 1)))
+        size = min(PIECE, max(_LEAST, (self.size or 0) + 1))
+        return io.BufferedReader(io.FileIO(self.path), size)
 
 
 class StandardInput:

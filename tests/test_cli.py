@@ -15,6 +15,7 @@ import pytest
 from hub import api
 from hub.cli.app import run
 from hub.cli.options import number_of_bytes
+from hub.discovery import EntryPoint
 from hub.registry import PACKAGES, Formats
 
 TOYS = Path(__file__).parent / "toys"
@@ -596,6 +597,23 @@ class TestPlugins:
         status, _, err = hub("plugins", "--plugin", plugin)
         assert 1 == status
         assert f"hub: the plugin {plugin} cannot be used: ModuleNotFoundError" in err
+
+    def test_extensions(self, hub: Hub) -> None:
+        """Extensions are listed behind the formats; the doctor knows them too."""
+        lines = hub("plugins").out.splitlines()
+        assert "redact\textension\tok\tstoryline-hub 0.1.0\t" == lines[-1]
+        assert "storyline\tformat\tok\tstoryline-hub 0.1.0\t" in lines
+        assert "extension" == json.loads(hub("plugins", "--json").out)[-1]["kind"]
+        assert (0, "redact of storyline-hub 0.1.0: ok\n", "") == hub("plugins", "doctor", "redact")
+
+    def test_broken_extension(self, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An extension that cannot be loaded is named with the reason, and the doctor shows the trace."""
+        points = [EntryPoint("lost", "nowhere_to_be_found", "hub-lost", "1.0")]
+        monkeypatch.setattr("hub.registry.entry_points", lambda _: points)
+        assert "lost\textension\tbroken\thub-lost 1.0\tthe extension 'lost'" in hub("plugins").out
+        status, out, _ = hub("plugins", "doctor", "lost")
+        assert 1 == status
+        assert "ModuleNotFoundError: No module named 'nowhere_to_be_found'" in out
 
     def test_doctor(self, hub: Hub) -> None:
         """The doctor says of a plugin that it works, and of one that is not there what there is."""

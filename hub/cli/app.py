@@ -38,7 +38,7 @@ COMMANDS = (
     Command("stats", "Count what is in files: turns, calls, tokens, costs, outcomes."),
     Command("diff", "Show where two files differ."),
     Command("formats", "List the formats, or show one of them."),
-    Command("plugins", "Show how each format plugin fares.", is_group=True),
+    Command("plugins", "Show how each plugin fares.", is_group=True),
     Command("new-plugin", "Make a plugin for a format of your own."),
 )
 

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -225,7 +226,9 @@ def convert(
                 f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
             )
         if redact:
-            say(_redactions(result))
+            from hub.fidelity import redactions
+
+            say(_redactions(redactions(result.problems)))
     if result.skipped:
         raise typer.Exit(3)
 
@@ -238,18 +241,29 @@ def _convert_many(
     summary: str | None,
     quiet: bool,
 ) -> int:
+    from hub.batch.outcome import Outcome
     from hub.batch.running import convert_many, count
     from hub.cli.bulk import follow, tell
+    from hub.fidelity import redactions
 
-    return follow(
+    redacted: Counter[str] = Counter()
+
+    def show(outcome: Outcome) -> None:
+        redacted.update(redactions(outcome.problems))
+        tell(outcome)
+
+    status = follow(
         convert_many(inputs, output, **settings),
         inputs=inputs,
         total=lambda: count(inputs, settings["format"], without=output),
         summary=summary,
         force=settings["force"] or settings["resume"],
         quiet=quiet,
-        show=tell,
+        show=show,
     )
+    if "redact" in settings["extensions"] and not quiet:
+        say(_redactions(redacted))
+    return status
 
 
 def _standard_input(max_size: int | None) -> bytes:
@@ -292,10 +306,8 @@ def _summary(result: "Conversion") -> str:
     )
 
 
-def _redactions(result: "Conversion") -> str:
-    from hub.fidelity import redactions
-
-    found = [f"{number} {kind}" for kind, number in redactions(result.problems).items()]
+def _redactions(counts: Mapping[str, int]) -> str:
+    found = [f"{number} {kind}" for kind, number in sorted(counts.items())]
     return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
