@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from hub.errors import HubError, InvalidDocument, UsageError
 from hub.input_rules import SIZE
@@ -117,7 +117,7 @@ class File:
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
         size = min(PIECE, max(_LEAST, (self.size or 0) + 1))
-        return io.BufferedReader(io.FileIO(self.path), size)
+        return cast("Stream", open(self.path, "rb", size))
 
 
 class StandardInput:
