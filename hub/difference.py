@@ -3,7 +3,7 @@
 Long strings that the plain element has are not stored again: the patch copies them. Source: carrier.md 4.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -23,30 +23,59 @@ class Change:
     The operations are settled when it is known which of these strings are elsewhere already: see `patch`.
     """
 
-    __slots__ = ("_intended", "_operations", "_plain", "places")
+    __slots__ = ("_holder", "_intended", "_operations", "_plain", "places")
 
-    def __init__(self, plain: dict[str, Json], intended: dict[str, Json]) -> None:
+    def __init__(
+        self,
+        operations: list[Operation],
+        plain: dict[str, Json],
+        intended: Callable[[], dict[str, Json]],
+        known: "Known",
+    ) -> None:
+        """*operations* are those that `compare` finds; *intended* gives the intended element."""
+        self._operations = operations
         self._plain = plain
         self._intended = intended
-        self._operations: list[Operation] = []
-        _compare_objects(plain, intended, "", self._operations)
+        self._holder: Holder | None = None
+        """The operation that has all the long strings, if it is one."""
         self.places: Places = {}
         """Where long strings stand in the values of the operations."""
-        if len(self._operations) <= MAX_OPERATIONS:
-            self.places = _places(intended, self._operations)
+        if len(operations) <= MAX_OPERATIONS:
+            self._find_places(known)
 
-    def __bool__(self) -> bool:
-        return bool(self._operations)
+    def _find_places(self, known: "Known") -> None:
+        holders: list[Holder] = []
+        for number, operation in enumerate(self._operations):
+            value: Json = operation.get("value")
+            kind = type(value)
+            if kind is str:
+                if len(value) >= LONG:
+                    is_element = _is_element(self._intended, operation["path"])
+                    place = _Place(operation["path"], is_element, number)
+                    holders.append(Holder(operation, number, {value: [place]}))
+            elif (kind is dict or kind is list) and value:
+                holder = _holder_of(operation, number, known)
+                if holder is not None:
+                    holders.append(holder)
+        if len(holders) == 1:
+            self._holder = holders[0]
+            self.places = holders[0].places
+            return
+        for holder in holders:
+            for text, found in holder.places.items():
+                self.places.setdefault(text, []).extend(found)
 
     def patch(self, homes: Mapping[str, str], budget: Budget) -> list[Operation]:
         """Return the operations; what has one of *homes* is copied from there, which is taken from *budget*."""
         operations = self._operations
         if len(operations) <= MAX_OPERATIONS:
-            if self.places:
+            if self._holder is not None:
+                operations = self._holder.share(operations, homes, budget)
+            elif self.places:
                 operations = _share(operations, self.places, homes, budget)
             if len(operations) <= MAX_OPERATIONS:
                 return operations
-        return list(_by_member(self._plain, self._intended))
+        return list(_by_member(self._plain, self._intended()))
 
 
 def homes(plain: dict[str, Json], texts: Collection[str], spelling: bytes) -> dict[str, str]:
@@ -69,7 +98,7 @@ def difference(
 
     What they copy is taken from *budget*.
     """
-    change = Change(plain, intended)
+    change = Change(compare(plain, intended), plain, lambda: intended, {})
     own = homes(plain, change.places, canonical(plain)) if change.places else {}
     return change.patch(own, budget)
 
@@ -94,40 +123,84 @@ _ENOUGH = 64
 """Characters by which a text is looked for: few are found faster."""
 
 
-# Comparing: carrier.md 4.3. Two frames a level, and no more levels than a pointer may have tokens. Each function adds
+# Comparing: carrier.md 4.3. One frame a level, and no more levels than a pointer may have tokens. Each function adds
 # what differs at a path to the operations, and returns a number of leaves that the second value has at least.
 
 
-def _compare(before: Json, after: Json, path: str, operations: list[Operation]) -> int:
-    kind = type(before)
-    if kind is type(after):
-        if kind is dict or kind is list:
-            return _compare_containers(before, after, path, operations)
-        if before == after:
-            return 1
-    operations.append({"op": "replace", "path": path, "value": after})
-    return 1
+def compare(plain: dict[str, Json], intended: dict[str, Json]) -> list[Operation]:
+    """Return the operations that make *intended* of *plain*, long strings written out; empty when they are equal."""
+    operations: list[Operation] = []
+    _compare_members(plain, intended, "", 0, operations)
+    return operations
 
 
-def _compare_containers(before: Json, after: Json, path: str, operations: list[Operation]) -> int:
-    is_object = type(before) is dict
-    if path.count("/") >= MAX_TOKENS:
-        if equal(before, after):
-            return 1
-    elif not (is_object and _are_strangers(before, after)):
-        start = len(operations)
-        compare = _compare_objects if is_object else _compare_arrays
-        leaves = compare(before, after, path, operations)
-        number = len(operations) - start
-        if number and leaves <= number and _has_at_most(number, after):
-            operations[start:] = [{"op": "replace", "path": path, "value": after}]
-        return leaves
-    operations.append({"op": "replace", "path": path, "value": after})
-    return 1
+def compare_objects(
+    before: dict[str, Json],
+    after: dict[str, Json],
+    path: str,
+    depth: int,
+    operations: list[Operation],
+) -> int:
+    """Add what makes *after* of *before*, two objects at *path*, which has *depth* tokens."""
+    if depth >= MAX_TOKENS:
+        return _compare_whole(before, after, path, operations)
+    if before.keys().isdisjoint(after) and _are_few(len(before) + len(after), after):
+        operations.append({"op": "replace", "path": path, "value": after})
+        return 1
+    start = len(operations)
+    leaves = _compare_members(before, after, path, depth, operations)
+    number = len(operations) - start
+    if leaves <= number and _are_few(number, after):
+        operations[start:] = [{"op": "replace", "path": path, "value": after}]
+    return leaves
 
 
-def _compare_objects(
-    before: dict[str, Json], after: dict[str, Json], path: str, operations: list[Operation]
+def compare_arrays(
+    before: list[Json], after: list[Json], path: str, depth: int, operations: list[Operation]
+) -> int:
+    """Add what makes *after* of *before*, two arrays at *path*, which has *depth* tokens."""
+    if depth >= MAX_TOKENS:
+        return _compare_whole(before, after, path, operations)
+    start = len(operations)
+    leaves = len(after)
+    both = min(len(before), leaves)
+    for index in range(both):
+        old, new = before[index], after[index]
+        if old is new:
+            continue
+        kind = type(old)
+        if kind is type(new):
+            if kind is dict:
+                leaves += compare_objects(old, new, f"{path}/{index}", depth + 1, operations) - 1
+                continue
+            if kind is list:
+                leaves += compare_arrays(old, new, f"{path}/{index}", depth + 1, operations) - 1
+                continue
+            if old == new:
+                continue
+        operations.append({"op": "replace", "path": f"{path}/{index}", "value": new})
+    if len(before) > both:
+        operations.extend(
+            {"op": "remove", "path": f"{path}/{index}"}
+            for index in range(len(before) - 1, both - 1, -1)
+        )
+    elif len(after) > both:
+        operations.extend(
+            {"op": "add", "path": f"{path}/{index}", "value": value}
+            for index, value in enumerate(after[both:], start=both)
+        )
+    number = len(operations) - start
+    if leaves <= number and _are_few(number, after):
+        operations[start:] = [{"op": "replace", "path": path, "value": after}]
+    return leaves
+
+
+def _compare_members(
+    before: dict[str, Json],
+    after: dict[str, Json],
+    path: str,
+    depth: int,
+    operations: list[Operation],
 ) -> int:
     leaves = len(after)
     is_small = len(before) + leaves <= _MANY
@@ -138,8 +211,11 @@ def _compare_objects(
                 continue
             kind = type(old)
             if kind is type(new):
-                if kind is dict or kind is list:
-                    leaves += _compare_containers(old, new, path + token, operations) - 1
+                if kind is dict:
+                    leaves += compare_objects(old, new, path + token, depth + 1, operations) - 1
+                    continue
+                if kind is list:
+                    leaves += compare_arrays(old, new, path + token, depth + 1, operations) - 1
                     continue
                 if old == new:
                     continue
@@ -149,6 +225,13 @@ def _compare_objects(
         else:
             operations.append({"op": op, "path": path + token})
     return leaves
+
+
+def _compare_whole(before: Json, after: Json, path: str, operations: list[Operation]) -> int:
+    """Compare two values below which no pointer goes."""
+    if not equal(before, after):
+        operations.append({"op": "replace", "path": path, "value": after})
+    return 1
 
 
 _Member = tuple[str, str, Literal["add", "remove"] | None]
@@ -174,37 +257,13 @@ _known_members = lru_cache(maxsize=512)(_members)
 """Most objects have the keys of some that were compared before."""
 
 
-def _compare_arrays(
-    before: list[Json], after: list[Json], path: str, operations: list[Operation]
-) -> int:
-    leaves = len(after)
-    both = min(len(before), leaves)
-    for index in range(both):
-        if before[index] is not after[index]:
-            leaves += _compare(before[index], after[index], f"{path}/{index}", operations) - 1
-    if len(before) > both:
-        operations.extend(
-            {"op": "remove", "path": f"{path}/{index}"}
-            for index in range(len(before) - 1, both - 1, -1)
-        )
-    elif len(after) > both:
-        operations.extend(
-            {"op": "add", "path": f"{path}/{index}", "value": value}
-            for index, value in enumerate(after[both:], start=both)
-        )
-    return leaves
+def _are_few(number: int, value: Json) -> bool:
+    """Tell whether the leaves of *value*, an object or array, are at most *number* and that is one at least.
 
-
-def _are_strangers(before: dict[str, Json], after: dict[str, Json]) -> bool:
-    """Tell whether two objects have no key in common, and *after* no more leaves than there would be operations."""
-    if not before.keys().isdisjoint(after):
+    Leaves are scalars and empty containers.
+    """
+    if len(value) > number or not number:
         return False
-    number = len(before) + len(after)
-    return number > 0 and _has_at_most(number, after)
-
-
-def _has_at_most(number: int, value: Json) -> bool:
-    """Tell whether *value*, an object or array, has at most *number* (1 or more) leaves: scalars, empty containers."""
     todo = [value]
     for one in todo:  # grows on the way
         members = one.values() if type(one) is dict else one
@@ -236,39 +295,98 @@ Places = dict[str, list[_Place]]
 """Places by their text, in the order of its first one."""
 
 
+def _targets(places: Places, homes: Mapping[str, str]) -> Places:
+    """Return the places where long strings are copied to: all but the first one, of those without a home."""
+    targets = {text: found if text in homes else found[1:] for text, found in places.items()}
+    return {text: wanted for text, wanted in targets.items() if wanted}
+
+
 def _share(
-    operations: list[Operation], places: Places, homes: Mapping[str, str], budget: Budget
+    operations: Sequence[Operation], places: Places, homes: Mapping[str, str], budget: Budget
 ) -> list[Operation]:
     """Return *operations* with every long string copied that is there already."""
-    targets: Places = {}
-    for text, found in places.items():
-        wanted = found if text in homes else found[1:]
-        if wanted and budget.take(len(text) * len(wanted)):
-            targets[text] = wanted
-    if not targets:
-        return operations
+    targets = {
+        text: wanted
+        for text, wanted in _targets(places, homes).items()
+        if budget.take(len(text) * len(wanted))
+    }
+    by_operation: dict[int, list[_Place]] = {}
+    for wanted in targets.values():
+        for target in wanted:
+            by_operation.setdefault(target.operation, []).append(target)
     parked, copies = _copies(operations, places, homes, targets)
-    return [*parked, *_emptied(operations, targets), *copies]
+    emptied = [
+        one
+        for number, operation in enumerate(operations)
+        for one in (
+            _emptied(operation, by_operation[number]) if number in by_operation else [operation]
+        )
+    ]
+    return [*parked, *emptied, *copies]
 
 
-def _places(intended: dict[str, Json], operations: Sequence[Operation]) -> Places:
-    """Return where long strings stand in the values of *operations*, in order."""
+class Holder:
+    """An operation whose value has long strings.
+
+    The next element often has the very same value at the same place, a prompt say: what was made for one is for all.
+    """
+
+    __slots__ = ("_made", "_operation", "number", "places")
+
+    def __init__(self, operation: Operation, number: int, places: Places) -> None:
+        self._operation = operation
+        self.number = number
+        self.places = places
+        self._made: dict[tuple[str | None, ...], tuple[int, list[Operation], list[Operation]]] = {}
+
+    def share(
+        self, operations: list[Operation], homes: Mapping[str, str], budget: Budget
+    ) -> list[Operation]:
+        """Return *operations*, in which no other one has long strings, with those copied that are there already."""
+        used = tuple([homes.get(text) for text in self.places])
+        if used not in self._made:
+            if any(home is not None and not home.startswith(IN_TABLE) for home in used):
+                return _share(operations, self.places, homes, budget)
+            targets = _targets(self.places, homes)
+            every = [target for wanted in targets.values() for target in wanted]
+            self._made[used] = (
+                sum(len(text) * len(wanted) for text, wanted in targets.items()),
+                _emptied(self._operation, every) if every else [self._operation],
+                _copies((), self.places, homes, targets)[1],
+            )
+        characters, emptied, copies = self._made[used]
+        if not budget.take(characters):
+            return _share(operations, self.places, homes, budget)
+        number = self.number
+        return [*operations[:number], *emptied, *operations[number + 1 :], *copies]
+
+
+Known = dict[tuple[int, int, str, str], tuple[Json, Holder]]
+"""Values with long strings, by their identity, and by the number, the kind and the path of the operation."""
+
+
+def _holder_of(operation: Operation, number: int, known: Known) -> Holder | None:
+    """Return what holds the long strings of an object or array that *operation* has; None if it has none."""
+    value, path = operation["value"], operation["path"]
+    key = id(value), number, operation["op"], path
+    found = known.get(key)
+    if found is not None:
+        return found[1]
+    if not _has_long_text(value):
+        return None
     places: Places = {}
-    for number, operation in enumerate(operations):
-        value: Json = operation.get("value")
-        if type(value) is str:
-            if len(value) >= LONG:
-                in_array = _is_element(intended, operation["path"])
-                places.setdefault(value, []).append(_Place(operation["path"], in_array, number))
-        elif type(value) in _CONTAINERS and _has_long_text(value):
-            for text, pointer, in_array in long_strings(value, operation["path"]):
-                places.setdefault(text, []).append(_Place(pointer, in_array, number))
-    return places
+    for text, pointer, in_array in long_strings(value, path):
+        places.setdefault(text, []).append(_Place(pointer, in_array, number))
+    holder = Holder(operation, number, places)
+    # The value is kept with it, so that no other one gets its identity.
+    known[key] = value, holder
+    return holder
 
 
-def _is_element(intended: Json, path: str) -> bool:
-    """Tell whether what *intended* has at *path* is an element of an array."""
-    return isinstance(pointers.get(intended, pointers.split(path)[:-1]), list)
+def _is_element(intended: Callable[[], dict[str, Json]], path: str) -> bool:
+    """Tell whether what the intended element has at *path* is an element of an array."""
+    *parents, token = pointers.split(path)
+    return token.isdecimal() and isinstance(pointers.get(intended(), parents), list)
 
 
 def _has_long_text(value: Json) -> bool:
@@ -309,7 +427,7 @@ def _find_long_strings(value: Json, pointer: str, found: list[tuple[str, str, bo
 
 
 def _copies(
-    operations: list[Operation], places: Places, homes: Mapping[str, str], targets: Places
+    operations: Sequence[Operation], places: Places, homes: Mapping[str, str], targets: Places
 ) -> tuple[list[Operation], list[Operation]]:
     """Return the operations that park homes which are replaced, and those that copy each string to its targets."""
     parked: list[Operation] = []
@@ -350,27 +468,13 @@ def _is_replaced(pointer: str, replaced: set[str]) -> bool:
     return False
 
 
-def _emptied(operations: Sequence[Operation], targets: Places) -> list[Operation]:
-    """Return *operations* with `""` at each target; those that would only add one are left out."""
-    by_operation: dict[int, list[_Place]] = {}
-    for wanted in targets.values():
-        for target in wanted:
-            by_operation.setdefault(target.operation, []).append(target)
-    emptied = list(operations)
-    for number in sorted(by_operation, reverse=True):
-        operation, first = operations[number], by_operation[number][0]
-        path = operation["path"]
-        if first.pointer != path:
-            places = [target.pointer[len(path) :] for target in by_operation[number]]
-            emptied[number] = {
-                **operation,
-                "value": _with_empty_strings(operation["value"], places),
-            }
-        elif first.in_array:
-            emptied[number] = {**operation, "value": ""}
-        else:
-            del emptied[number]
-    return emptied
+def _emptied(operation: Operation, targets: Sequence[_Place]) -> list[Operation]:
+    """Return *operation* with `""` at each of *targets*, which its value has; nothing if it would only add one."""
+    path, first = operation["path"], targets[0]
+    if first.pointer != path:
+        places = [target.pointer[len(path) :] for target in targets]
+        return [{**operation, "value": _with_empty_strings(operation["value"], places)}]
+    return [{**operation, "value": ""}] if first.in_array else []
 
 
 def _with_empty_strings(value: Json, places: list[str]) -> Json:

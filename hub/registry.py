@@ -104,7 +104,8 @@ class Format:
             raise FormatError(f"format_info returned {type(info).__name__}, not a FormatInfo")
         if info.api_version != API_VERSION:
             raise FormatError(
-                f"made for version {info.api_version} of the hooks, this hub has {API_VERSION}"
+                f"made for version {info.api_version} of the hooks, this hub has {API_VERSION};"
+                f" update {'storyline-hub' if info.api_version > API_VERSION else 'the plugin'}"
             )
         self.info: FormatInfo = info
         self.id: str = info.id
@@ -209,7 +210,7 @@ class Format:
         except (Exception, SystemExit) as error:
             raise PluginError(
                 f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {_describe(error)};"
-                " this is a bug of the plugin"
+                f" this is a bug of the plugin{place_in_plugin(error)}"
             ) from error
 
 
@@ -573,3 +574,15 @@ def _describe(error: BaseException) -> str:
     """Return *error* in one line."""
     text = str(error) if isinstance(error, HubError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split()).rstrip(": ")
+
+
+def place_in_plugin(error: BaseException) -> str:
+    """Return where *error* arose, in the deepest code that is neither the hub's nor pluggy's."""
+    import traceback
+    from pathlib import Path
+
+    own = str(Path(__file__).parent)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((own, "<")) and "pluggy" not in frame.filename:
+            return f" (at {frame.filename}:{frame.lineno}, {frame.name})"
+    return ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from hub.alignment import align, are_same, is_same, match
+from hub.alignment import align, are_same, match
 from hub.carrier import (
     MATCH,
     MAX_ENTRIES,
@@ -22,7 +22,7 @@ from hub.carrier import (
     turn_index,
     turn_key,
 )
-from hub.difference import Change
+from hub.difference import Change, Known, compare
 from hub.envelope import RESERVED, Room, Sources, envelope, make_room, nodes, put
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import FormatInfo
@@ -31,6 +31,7 @@ from hub.patch import Budget, Operation
 from hub.storyline.model import Residuals, Storyline, Turn
 from hub.texts import KEY as TEXTS
 from hub.texts import Sharing
+from hub.turns import Prompts, compare_turns
 from hub.wire import root_to_wire, turn_to_wire
 from hub.writing import WriteOptions
 
@@ -206,6 +207,8 @@ class _Sealing:
         self._entries: dict[str, Any] = {}
         self._unsettled: dict[str, Change] = {}
         """Changes whose patches depend on what other entries need."""
+        self._prompts: Prompts = {}
+        self._known: Known = {}
         self._sharing = Sharing(plain, self._root)
         self._budget = Budget()
 
@@ -216,18 +219,22 @@ class _Sealing:
 
     def root(self, intended: Storyline) -> None:
         """Add what the plain root lacks of *intended*."""
-        self._add(ROOT, self._root, _meant_root(self._plain, intended))
+        meant = _meant_root(self._plain, intended)
+        operations = compare(self._root, meant)
+        if operations:
+            change = Change(operations, self._root, lambda: meant, self._known)
+            self._add(ROOT, change, self._root)
 
     def turn(self, index: int, intended: Turn) -> None:
         """Add what the plain turn at *index* lacks of *intended*."""
-        plain = self._plain.turns[index]
-        if not is_same(plain, intended):
-            self._add(turn_key(index), turn_to_wire(plain), turn_to_wire(intended))
+        turn = self._plain.turns[index]
+        operations = compare_turns(turn, intended, self._prompts)
+        if operations:
+            plain = turn_to_wire(turn)
+            change = Change(operations, plain, lambda: turn_to_wire(intended), self._known)
+            self._add(turn_key(index), change, plain)
 
-    def _add(self, key: str, plain: dict[str, Json], intended: dict[str, Json]) -> None:
-        change = Change(plain, intended)
-        if not change:
-            return
+    def _add(self, key: str, change: Change, plain: dict[str, Json]) -> None:
         spelling = canonical(plain)
         homes: dict[str, str] | None = {}
         if change.places:

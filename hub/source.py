@@ -152,7 +152,7 @@ class Source:
 
     @property
     def is_directory(self) -> bool:
-        """Whether the input is a directory: it has `files`, and no records of its own."""
+        """Whether the input is a directory: it has `files`, whose records are its own."""
         return self._directory is not None
 
     @property
@@ -284,12 +284,17 @@ class Source:
     def records(self, *, objects: bool = True) -> Iterator[Record]:
         """Yield the records, lazily: the one object, the elements of the array, or the lines.
 
+        Those of a directory are those of the JSON files below it, in path order.
+
         *objects*: the format wants objects, so an element or a line that is none is broken (`input.record`). Whether
         the only value of an input is what the format wants, the format says.
 
         Raises:
             InvalidDocument: the input is no JSON, or a record is broken and `on_error` is `fail`.
         """
+        if self.is_directory:
+            yield from self._records_below(objects=objects)
+            return
         from hub.reading import Record
 
         for index, (value, place, problems) in enumerate(self._entries()):
@@ -302,13 +307,42 @@ class Source:
                 self.prepare(record)
             yield record
 
+    def _records_below(self, *, objects: bool) -> Iterator[Record]:
+        """Yield the records of the files below the directory; a file that is no JSON is a broken record."""
+        index = 0
+        for file in self.files():
+            name = file.name or ""
+            if not name.lower().endswith(_JSON_SUFFIXES):
+                continue
+            try:
+                for record in file.records(objects=objects):
+                    self._take_problems(file.problems, name)
+                    record.place = f"{name} {record.place}".rstrip()
+                    record.index = index
+                    index += 1
+                    yield record
+            except InvalidDocument as error:
+                self._is_refused(name, [_placed(one, name) for one in error.problems])
+            self._take_problems(file.problems, name)
+        if not self.opened:
+            message = "no documents: the directory holds no JSON file"
+            raise InvalidDocument([rules.NO_DOCUMENTS.at("", message=message)], self.name)
+
+    def _take_problems(self, problems: list[Problem], name: str) -> None:
+        """Move the *problems* of the file *name* to those of its directory."""
+        self.problems.extend(_placed(one, name) for one in problems)
+        problems.clear()
+
     def _is_refused(self, place: str, problems: list[Problem]) -> bool:
         """Keep the *problems* of the record at *place*; tell whether it is to be left out.
 
         Raises:
             InvalidDocument: it is broken, and that is an error.
         """
-        problems = [problem._replace(document=place or None) for problem in problems]
+        problems = [
+            problem if problem.document else problem._replace(document=place or None)
+            for problem in problems
+        ]
         is_broken = any(problem.severity == "fatal" for problem in problems)
         if is_broken and (self.on_error == "fail" or not place):
             raise InvalidDocument(problems, self.name)
@@ -457,6 +491,11 @@ class _Values:
         from hub.json import dumps
 
         return Memory(b"\n".join(map(dumps, self._values))).open(again=True)
+
+
+def _placed(problem: Problem, name: str) -> Problem:
+    """Return a *problem* of the file *name* as one of its directory."""
+    return problem._replace(document=f"{name} {problem.document or ''}".rstrip())
 
 
 def _folder_error(error: OSError) -> HubError:

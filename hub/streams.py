@@ -169,6 +169,22 @@ def look(stream: Stream, size: int) -> tuple[bytes, Stream]:
     return start, Rewound(start, stream).buffered()
 
 
+def fill(room: memoryview, stream: Stream) -> int:
+    """Fill *room* with the next bytes of *stream*; return how many, fewer than it takes at the end only."""
+    read: int = stream.readinto(room)  # type: ignore[attr-defined]  # every buffered stream has it
+    return read
+
+
+def bytes_left(stream: Stream) -> int:
+    """Return how many bytes of a file *stream* has still to give; 0 if it is no plain file, or nobody knows."""
+    if not isinstance(stream, io.BufferedReader) or type(stream.raw) is not io.FileIO:
+        return 0
+    try:
+        return max(os.fstat(stream.fileno()).st_size - stream.tell(), 0)
+    except OSError:
+        return 0
+
+
 def check_size(size: int, limit: int) -> None:
     """Refuse an input of which *size* bytes have been read, if that is more than the *limit*.
 

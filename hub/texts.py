@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from itertools import compress
 from typing import Any
 
 from hub import pointer as pointers
@@ -103,7 +104,8 @@ def _find_in_turns(plain: Storyline, texts: Collection[str], to_wire: ToWire) ->
     return found
 
 
-_HOLDERS = (dict, list, ToolCall, Response, Prompt, Env)
+_HOLDERS = frozenset({dict, list, ToolCall, Response, Prompt, Env})
+_IS_TEXT = frozenset({str}).__contains__
 
 
 def _texts_in(values: Sequence[object], lengths: Collection[int]) -> set[str]:
@@ -112,8 +114,10 @@ def _texts_in(values: Sequence[object], lengths: Collection[int]) -> set[str]:
     level: Sequence[Any] = values
     while level:
         level = gc.get_referents(*level)
-        found.update([one for one in level if type(one) is str and len(one) in lengths])
-        level = [one for one in level if type(one) in _HOLDERS]
+        kinds = list(map(type, level))
+        texts = list(compress(level, map(_IS_TEXT, kinds)))
+        found.update(compress(texts, map(lengths.__contains__, map(len, texts))))
+        level = list(compress(level, map(_HOLDERS.__contains__, kinds)))
     return found
 
 

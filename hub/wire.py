@@ -6,17 +6,18 @@ than a small file to convert. Source: storyline.md 1.1 and 2 to 5.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import attrs
 
 from hub.errors import Json
 from hub.residuals import counts
 from hub.storyline import model
-from hub.storyline.model import Parent, Storyline, Task, TaskResult, Turn
+from hub.storyline.model import Parent, Residuals, Storyline, Task, TaskResult, ToolCall, Turn
 from hub.storyline.rules import SCHEMA_VERSION
 
 Wire = dict[str, Json]
@@ -24,7 +25,7 @@ Wire = dict[str, Json]
 
 def to_wire(storyline: Storyline) -> Wire:
     """Return the wire JSON of *storyline*: short names, nothing that is not set (storyline.md 2)."""
-    wire: Wire = {"schema_version": SCHEMA_VERSION, **_object(storyline)}
+    wire: Wire = {"schema_version": SCHEMA_VERSION, **object_to_wire(storyline)}
     prompt = storyline.prompt
     if prompt is not None and not (prompt.system or prompt.user):
         del wire["prompt"]
@@ -32,7 +33,7 @@ def to_wire(storyline: Storyline) -> Wire:
     sources = {name: one for name, one in unknown.items() if one.fields}
     if sources:
         wire["unknown_fields"] = {
-            "sources": {name: _object(residuals) for name, residuals in sources.items()}
+            "sources": {name: object_to_wire(residuals) for name, residuals in sources.items()}
         }
     counted = counts(storyline.unknown_fields)
     if counted:
@@ -47,27 +48,78 @@ def root_to_wire(storyline: Storyline) -> Wire:
     return wire
 
 
-def turn_to_wire(turn: Turn) -> Wire:
+def turn_to_wire(turn: Turn) -> Wire:  # noqa: C901, PLR0912  # a line for each field: the place where most time goes
     """Return the wire JSON of one turn."""
-    return _object(turn)
+    wire: Wire = {"id": turn.turn_id, "src": turn.source, "msg": turn.message}
+    if (kind := turn.kind) is not None:
+        wire["kind"] = kind
+    if (timestamp := turn.timestamp) is not None:
+        wire["ts"] = timestamp
+    if (reasoning := turn.reasoning_content) is not None:
+        wire["reason"] = reasoning
+    if (effort := turn.reasoning_effort) is not None:
+        wire["effort"] = effort
+    if (calls := turn.tool_calls) is not None:
+        wire["tool_calls"] = [call_to_wire(call) for call in calls]
+    if (observation := turn.observation) is not None:
+        wire["observation"] = observation
+    if (metrics := turn.metrics) is not None:
+        wire["metrics"] = metrics
+    if (model_name := turn.model_name) is not None:
+        wire["model"] = model_name
+    if (count := turn.llm_call_count) is not None:
+        wire["nllm"] = count
+    if (is_copied := turn.is_copied_context) is not None:
+        wire["copied"] = is_copied
+    if (latency := turn.latency_ms) is not None:
+        wire["latency_ms"] = latency
+    if (first := turn.ttft_ms) is not None:
+        wire["ttft_ms"] = first
+    if (extra := turn.extra) is not None:
+        wire["extra"] = extra
+    if (env := turn.env) is not None:
+        wire["env"] = object_to_wire(env)
+    if (prompt := turn.prompt) is not None:
+        wire["prompt"] = object_to_wire(prompt)
+    if (finished_at := turn.finished_at) is not None:
+        wire["finished_at"] = finished_at
+    return wire
 
 
-def _object(value: Any) -> Wire:
+def call_to_wire(call: ToolCall) -> Wire:
+    """Return the wire JSON of one tool call."""
+    wire: Wire = {"tcid": call.tool_call_id, "fn": call.function_name, "args": call.arguments}
+    if (result := call.result) is not None:
+        wire["result"] = result
+    if (duration := call.duration_ms) is not None:
+        wire["duration_ms"] = duration
+    if (extra := call.extra) is not None:
+        wire["extra"] = extra
+    if (kind := call.kind) is not None:
+        wire["kind"] = kind
+    if (response := call.response) is not None:
+        wire["response"] = object_to_wire(response)
+    return wire
+
+
+def object_to_wire(value: Any) -> Wire:
+    """Return the wire JSON of an object of the model."""
     kind: Any = type(value)
-    values, members = _layout(kind)
-    wire: Wire = {}
-    for member, (key, absent) in zip(values(value), members, strict=True):
-        if member is absent:
-            continue
-        inner = type(member)
-        if inner in _CLASSES:
-            wire[key] = _object(member)
-        elif inner is list and member and type(member[0]) in _CLASSES:
-            wire[key] = list(map(_object, member))
-        else:
-            wire[key] = member
-    return _FINISH[kind](value, wire) if kind in _FINISH else wire
+    values, keys, absent, typed, finish = _layout(kind)
+    wire: Wire = {
+        key: member
+        for key, member, left_out in zip(keys, values(value), absent, strict=True)
+        if member is not left_out
+    }
+    for key in typed:
+        member = wire.get(key)
+        if member:
+            write = _WRITERS.get(key, object_to_wire)
+            wire[key] = list(map(write, member)) if type(member) is list else write(member)
+    return wire if finish is None else finish(value, wire)
 
+
+_WRITERS: dict[str, Callable[[Any], Wire]] = {"turns": turn_to_wire, "tool_calls": call_to_wire}
 
 _CLASSES = frozenset(
     one for one in vars(model).values() if isinstance(one, type) and attrs.has(one)
@@ -75,19 +127,45 @@ _CLASSES = frozenset(
 _REQUIRED = object()
 
 
+class _Layout(NamedTuple):
+    """How an object of one class is written."""
+
+    values: Callable[[Any], tuple[Any, ...]]
+    """Gets the value of each field."""
+    keys: tuple[str, ...]
+    absent: tuple[object, ...]
+    """What is left out; for a field that must be there a value that nothing is."""
+    typed: tuple[str, ...]
+    """Keys of the fields that hold objects of the model, or lists of them."""
+    finish: Callable[[Any, Wire], Wire] | None
+
+
 @cache
-def _layout(kind: Any) -> tuple[Callable[[Any], tuple[Any, ...]], list[tuple[str, object]]]:
-    """Return what gets the values of an object of that *kind*, and the key of each, with the value that is left out."""
+def _layout(kind: Any) -> _Layout:
+    """Return how an object of that *kind* is written."""
     fields = [
         (field, key)
         for field in attrs.fields(kind)
         if (key := field.metadata.get("wire", field.name)) is not None
     ]
     names = [field.name for field, _ in fields]
-    # Of one name the getter gives no tuple.
-    values = attrgetter(*names) if len(names) > 1 else lambda one: (getattr(one, names[0]),)
-    absent = [_REQUIRED if field.default is attrs.NOTHING else None for field, _ in fields]
-    return values, [(key, one) for (_, key), one in zip(fields, absent, strict=True)]
+    return _Layout(
+        # Of one name the getter gives no tuple.
+        attrgetter(*names) if len(names) > 1 else lambda one: (getattr(one, names[0]),),
+        tuple([key for _, key in fields]),
+        tuple([_REQUIRED if field.default is attrs.NOTHING else None for field, _ in fields]),
+        tuple([key for field, key in fields if _holds_objects(field.type)]),
+        _FINISH.get(kind),
+    )
+
+
+def _holds_objects(annotation: object) -> bool:
+    """Tell whether a field with that *annotation*, a type or its text, holds objects of the model or lists of them."""
+    return not _NAMES.isdisjoint(re.findall(r"\w+", str(annotation)))
+
+
+_NAMES = frozenset(one.__name__ for one in _CLASSES if one is not Residuals)
+"""Residuals are written by `to_wire`, which knows where they go."""
 
 
 def _finish_parent(_: Parent, wire: Wire) -> Wire:

@@ -708,11 +708,46 @@ class TestFiles:
             (file.on_error, file.options, file.max_size) for file in files
         ]
 
-    def test_directory_has_no_records(self, tmp_path: Path) -> None:
+    def test_directory_has_no_bytes(self, tmp_path: Path) -> None:
         """A directory is not read as a file."""
-        for ask in (read, lambda source: source.head(9), Source.bytes):
+        for ask in (Source.value, lambda source: source.head(9), Source.bytes):
             with pytest.raises(UsageError, match="a directory, not a file"):
                 ask(Source.open(tmp_path))
+
+    def test_records_of_a_directory(self, tmp_path: Path) -> None:
+        """The records of a directory are those of its JSON files, each with its file and its place in it."""
+        for name, text in {
+            "a/x.jsonl": '{"n": 1}\n{"n": 2}\n',
+            "b.json": '{"n": 3}',
+            "c.png": ".",
+        }.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text)
+        source = Source.open(tmp_path)
+        assert [
+            (0, "a/x.jsonl line 1", {"n": 1}),
+            (1, "a/x.jsonl line 2", {"n": 2}),
+            (2, "b.json", {"n": 3}),
+        ] == [(one.index, one.place, one.value) for one in source.records()]
+        assert ([], []) == (source.problems, source.unread())
+
+    def test_broken_files_of_a_directory(self, tmp_path: Path) -> None:
+        """A file that is no JSON ends the reading of its directory, or is left out like any broken record."""
+        (tmp_path / "a.json").write_text("{")
+        (tmp_path / "b.jsonl").write_text('{"n": 1}\n7\n')
+        with pytest.raises(InvalidDocument, match=r"a\.json: fatal"):
+            list(Source.open(tmp_path).records())
+        source = Source.open(tmp_path, on_error="skip")
+        assert [{"n": 1}] == [one.value for one in source.records()]
+        assert [("a.json", "input.json"), ("b.jsonl line 2", "input.record")] == [
+            (one.document, one.rule) for one in source.problems
+        ]
+
+    def test_empty_directory(self, tmp_path: Path) -> None:
+        """A directory without JSON files has no documents."""
+        (tmp_path / "notes.txt").touch()
+        with pytest.raises(InvalidDocument, match="no documents: the directory holds no JSON file"):
+            list(Source.open(tmp_path).records())
 
     def test_deep_directory(self, tmp_path: Path) -> None:
         """Files are found however deep they are, as far as the system allows paths."""

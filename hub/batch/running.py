@@ -18,7 +18,7 @@ from hub.batch import journal as journals
 from hub.batch.archives import stem_of
 from hub.batch.counting import Counting
 from hub.batch.outcome import Outcome
-from hub.batch.places import COMMON, Places
+from hub.batch.places import COMMON, PACKED, Places
 from hub.batch.planning import STATE, Item, Spool, plan
 from hub.batch.pool import Events, Work, done
 from hub.batch.work import Converting, Reading, Validating
@@ -274,6 +274,13 @@ def is_whole(folder: str, format: str | None) -> bool:
     )
 
 
+def names_a_file(output: str) -> bool:
+    """Tell whether *output* is standard output, or the name of a file of JSON, and no folder that is there."""
+    stem, suffix = os.path.splitext(output.lower())
+    name = stem if suffix in PACKED else output.lower()
+    return output == "-" or (name.endswith(COMMON) and not os.path.isdir(output))
+
+
 def count(inputs: Sequence[str], format: str | None, *, without: str | None = None) -> int | None:
     """Return how many inputs there are; None where that takes looking into archives, or elsewhere."""
     if any(map(is_remote, inputs)):
@@ -334,14 +341,16 @@ def _check(inputs: Sequence[str]) -> None:
 
 
 def _check_folder(inputs: Sequence[str], output: str) -> None:
+    is_one = len(inputs) == 1 and os.path.isdir(inputs[0])
+    hint = "; --from FORMAT makes one input of a directory" if is_one else ""
     if output == "-":
-        raise UsageError("several inputs need a folder to write to; name one with -o")
+        raise UsageError(f"several inputs need a folder to write to; name one with -o{hint}")
     if is_remote(output):
         if output.rstrip("/") in {one.rstrip("/") for one in inputs}:
             raise UsageError(f"{output}: the output is the input")
         return
-    if os.path.lexists(output) and not os.path.isdir(output):
-        raise UsageError(f"{output}: not a folder; several inputs need one, or --merge lines")
+    if names_a_file(output) or (os.path.lexists(output) and not os.path.isdir(output)):
+        raise UsageError(f"{output}: not a folder; several inputs need one, or --merge lines{hint}")
     for one in inputs:
         if os.path.isdir(one) and os.path.realpath(one) == os.path.realpath(output):
             raise UsageError(f"{output}: the output is the input")

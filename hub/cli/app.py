@@ -11,6 +11,8 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from hub.cli.usage import UsageCommand
+
 HELP = "Detect, convert and validate AI-agent trajectories. Nothing is lost in silence."
 
 
@@ -64,7 +66,7 @@ def program(wanted: str | None = None) -> typer.Typer:
             app.add_typer(module.app, name=command.name, short_help=command.short_help)
         else:
             function = getattr(module, command.function)
-            app.command(command.name, short_help=command.short_help)(function)
+            app.command(command.name, cls=UsageCommand, short_help=command.short_help)(function)
     return app
 
 

@@ -7,6 +7,7 @@ import typer
 
 from hub.cli.options import AsJson, Plugins, load_plugins
 from hub.cli.output import print_json, print_table, printable
+from hub.cli.usage import UsageCommand
 
 app = typer.Typer(
     help="Show how each format plugin and each extension fares, broken ones with the reason.",
@@ -36,7 +37,7 @@ def plugins(
         print_table(columns, rows)
 
 
-@app.command()
+@app.command(cls=UsageCommand)
 def doctor(
     id: Annotated[
         str, typer.Argument(metavar="ID", help="Format id of the plugin, or name of the extension.")
