@@ -247,6 +247,20 @@ class TestConvert:
         assert ["journal.jsonl"] == [path.name for path in Path("out", STATE).iterdir()]
 
 
+class TestRedacted:
+    @pytest.mark.parametrize("jobs", ["1", "2"])
+    def test_counts(self, hub: Hub, jobs: str) -> None:
+        """What is hidden in all inputs is counted in the last line, also when nothing is done again."""
+        pytest.importorskip("detect_secrets")
+        for name in ("a", "b"):
+            turns = [{"id": 1, "src": "user", "msg": f"write to {name}@example.org"}]
+            write(f"in/{name}.json", story(name, turns=turns))
+        convert = ("convert", "in", "--to", "storyline", "--redact", "--jobs", jobs, "-o", "out")
+        for arguments in (convert, (*convert, "--resume")):
+            assert "redacted: 2 e-mail address" == hub(*arguments).err.splitlines()[-1]
+        assert b"example.org" not in tree("out")["a.json"]
+
+
 class TestMerge:
     CONVERT = ("convert", "in", "--to", "storyline", "--merge", "lines")
 
