@@ -280,6 +280,7 @@ def _convert_many(
         force=settings["force"] or settings["resume"],
         quiet=quiet,
         show=show,
+        output=output,
     )
     if "redact" in settings["extensions"] and not quiet:
         say(_redactions(redacted))
