@@ -23,6 +23,7 @@ from hub.cli.options import (
     processes,
 )
 from hub.cli.output import print_json, print_table, printable, say, say_problems
+from hub.cli.usage import UsageCommand
 
 __all__ = [
     "AsJson",
@@ -35,6 +36,7 @@ __all__ = [
     "SummaryFile",
     "Timezone",
     "To",
+    "UsageCommand",
     "count_inputs",
     "follow",
     "load_plugins",
