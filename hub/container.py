@@ -123,7 +123,7 @@ class Opening:
         Raises:
             InvalidDocument: the text is longer than the limit (`input.size`).
         """
-        piece = self._stream.read(PIECE)
+        piece = self._stream.read1(PIECE)
         self._buffer += piece
         check_size(len(self._buffer) - self._start, self._limit)
         return bool(piece)

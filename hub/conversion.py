@@ -147,14 +147,17 @@ def batches(
 ) -> Iterator[list[Storyline]]:
     """Yield the Storylines of *readings* as `from_storyline` gets them: a document's at a time, or all of the input's.
 
-    All together when families are spread over the documents that are read, or when Storylines are gathered into those
-    that are written. A writer that nests gets documents together as long as their Storylines name others.
+    All together when Storylines are gathered into the documents that are written. Documents come together as long as
+    their Storylines name others, where families are spread over those that are read, and for a writer that nests.
     """
-    if reader.batch == "input" or (writer.gathers and reader.id != writer.id):
+    is_other = reader.id != writer.id
+    if writer.gathers and is_other:
         whole = [storyline for reading in readings for storyline in reading.storylines]
         if whole:
             yield whole
-    elif reader.id != writer.id and any(node.endswith("/**") for node in writer.nodes):
+    elif reader.batch == "input" or (
+        is_other and any(node.endswith("/**") for node in writer.nodes)
+    ):
         yield from _whole_families(readings)
     else:
         yield from (reading.storylines for reading in readings if reading.storylines)

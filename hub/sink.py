@@ -479,6 +479,9 @@ class _StreamSink(Sink):
     ) -> None:
         del name  # there is no place for one
         self._documents.add(document)
+        if self._stream is not None:
+            with self._pipe_errors():
+                self._stream.flush()  # who reads it need not wait for the next document
         if any(True for _ in attachments):
             raise UsageError("attachments are written beside an output file; name one")
 

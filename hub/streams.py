@@ -9,7 +9,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from hub.errors import HubError, InvalidDocument, UsageError
 from hub.input_rules import SIZE
@@ -24,6 +24,9 @@ class Stream(Protocol):
 
     def read(self, size: int, /) -> bytes:
         """Return the next *size* bytes; fewer at the end only."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Return bytes that are there, at most *size*, and wait only for the first of them; none at the end."""
 
     def readline(self, size: int, /) -> bytes:
         """Return the bytes up to the next line end, at most *size*."""
@@ -74,7 +77,7 @@ class Rewound(Pieces):
         self._stream = stream
 
     def piece(self) -> bytes:
-        return self._stream.read(PIECE)
+        return self._stream.read1(PIECE)
 
     def close(self) -> None:
         self._stream.close()
@@ -114,7 +117,8 @@ class File:
         self.size: int | None = os.stat(path).st_size if size is None else size
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
-        return open(self.path, "rb", min(PIECE, max(_LEAST, (self.size or 0) + 1)))
+        size = min(PIECE, max(_LEAST, (self.size or 0) + 1))
+        return cast("Stream", open(self.path, "rb", size))
 
 
 class StandardInput:

@@ -15,6 +15,7 @@ import pytest
 from hub import Rule, api
 from hub.cli.app import run
 from hub.cli.output import grouped_lines
+from hub.discovery import EntryPoint
 from hub.registry import PACKAGES, Formats
 
 TOYS = Path(__file__).parent / "toys"
@@ -663,6 +664,25 @@ class TestPlugins:
         status, _, err = hub("plugins", "--plugin", plugin)
         assert 1 == status
         assert f"hub: the plugin {plugin} cannot be used: ModuleNotFoundError" in err
+
+    def test_extensions(self, hub: Hub) -> None:
+        """Extensions are listed behind the formats; the doctor knows them too."""
+        rows = [line.split() for line in hub("plugins").out.splitlines()]
+        assert ["redact", "extension", "ok", "storyline-hub", "0.1.0"] in rows
+        assert ["storyline", "format", "ok", "storyline-hub", "0.1.0"] in rows
+        found = {one["id"]: one["kind"] for one in json.loads(hub("plugins", "--json").out)}
+        assert ("extension", "format") == (found["redact"], found["storyline"])
+        assert (0, "redact of storyline-hub 0.1.0: ok\n", "") == hub("plugins", "doctor", "redact")
+
+    def test_broken_extension(self, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+        """An extension that cannot be loaded is named with the reason, and the doctor shows the trace."""
+        points = [EntryPoint("lost", "nowhere_to_be_found", "hub-lost", "1.0")]
+        monkeypatch.setattr("hub.registry.entry_points", lambda _: points)
+        rows = [line.split()[:7] for line in hub("plugins").out.splitlines()]
+        assert ["lost", "extension", "broken", "hub-lost", "1.0", "the", "extension"] in rows
+        status, out, _ = hub("plugins", "doctor", "lost")
+        assert 1 == status
+        assert "ModuleNotFoundError: No module named 'nowhere_to_be_found'" in out
 
     def test_doctor(self, hub: Hub) -> None:
         """The doctor says of a plugin that it works, and of one that is not there what there is."""

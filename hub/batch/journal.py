@@ -233,13 +233,6 @@ def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> It
         journal._close()  # noqa: SLF001
 
 
-def _refuse_links(state: str) -> None:
-    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
-    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
-        if os.path.islink(path):
-            raise UsageError(f"{path}: a link, which leads out of the output folder")
-
-
 def state_elsewhere(folder: str) -> str:
     """Return the folder of this machine for the journal of a run that writes to the URL *folder*."""
     from hashlib import sha256
@@ -247,6 +240,13 @@ def state_elsewhere(folder: str) -> str:
     home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     name = sha256(folder.rstrip("/").encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return os.path.join(home, "storyline-hub", name)
+
+
+def _refuse_links(state: str) -> None:
+    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
+    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
+        if os.path.islink(path):
+            raise UsageError(f"{path}: a link, which leads out of the output folder")
 
 
 def _lock(file: BinaryIO, folder: str) -> None:
@@ -264,7 +264,7 @@ def _lock(file: BinaryIO, folder: str) -> None:
 
 
 def _sizes(outcome: Outcome) -> list[int] | None:
-    """Return how large the outputs are; None if one is not there, or is no file."""
+    """Return how large the outputs are; None if one is not there, or no file."""
     found = [_size(path) for path in outcome.outputs]
     sizes = [size for size in found if size is not None]
     return sizes if len(sizes) == len(found) else None

@@ -3,8 +3,7 @@
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -248,7 +247,7 @@ def convert(
                 f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
             )
         if redact:
-            say(str(redacted))
+            say(_redactions(redacted.counts))
     if result.skipped:
         raise typer.Exit(3)
 
@@ -262,19 +261,30 @@ def _convert_many(
     summary: str | None,
     quiet: bool,
 ) -> int:
+    from hub.batch.outcome import Outcome
     from hub.batch.running import convert_many, count
     from hub.cli.bulk import follow, tell
+    from hub.fidelity import redactions
 
-    return follow(
+    redacted: Counter[str] = Counter()
+
+    def show(outcome: Outcome) -> None:
+        redacted.update(redactions(outcome.problems))
+        tell(outcome, severities=severities)
+
+    status = follow(
         convert_many(inputs, output, **settings),
         inputs=inputs,
         total=lambda: count(inputs, settings["format"], without=output),
         summary=summary,
         force=settings["force"] or settings["resume"],
         quiet=quiet,
-        show=partial(tell, severities=severities),
+        show=show,
         output=output,
     )
+    if "redact" in settings["extensions"] and not quiet:
+        say(_redactions(redacted))
+    return status
 
 
 def _standard_input(limits: "Limits") -> bytes:
@@ -321,16 +331,17 @@ class _Redactions:
     """How much of each kind is redacted."""
 
     def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
     def add(self, problem: Problem) -> None:
         """Count *problem*, if it tells of something that is redacted."""
         if problem.rule == REDACTED.rule:
-            self._counts[problem.found or ""] += 1
+            self.counts[problem.found or ""] += 1
 
-    def __str__(self) -> str:
-        found = [f"{number} {kind}" for kind, number in sorted(self._counts.items())]
-        return f"redacted: {', '.join(found) or 'nothing was found'}"
+
+def _redactions(counts: Mapping[str, int]) -> str:
+    found = [f"{number} {kind}" for kind, number in sorted(counts.items())]
+    return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
 def _count(number: int, one: str, many: str) -> str:

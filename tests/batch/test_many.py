@@ -249,6 +249,20 @@ class TestConvert:
         assert ["journal.jsonl"] == [path.name for path in Path("out", STATE).iterdir()]
 
 
+class TestRedacted:
+    @pytest.mark.parametrize("jobs", ["1", "2"])
+    def test_counts(self, hub: Hub, jobs: str) -> None:
+        """What is hidden in all inputs is counted in the last line, also when nothing is done again."""
+        pytest.importorskip("detect_secrets")
+        for name in ("a", "b"):
+            turns = [{"id": 1, "src": "user", "msg": f"write to {name}@example.org"}]
+            write(f"in/{name}.json", story(name, turns=turns))
+        convert = ("convert", "in", "--to", "storyline", "--redact", "--jobs", jobs, "-o", "out")
+        for arguments in (convert, (*convert, "--resume")):
+            assert "redacted: 2 e-mail address" == hub(*arguments).err.splitlines()[-1]
+        assert b"example.org" not in tree("out")["a.json"]
+
+
 class TestMerge:
     CONVERT = ("convert", "in", "--to", "storyline", "--merge", "lines")
 
@@ -711,6 +725,23 @@ class TestResume:
             or "a" == json.loads(Path("m.jsonl").read_text())["session"]
         )
         assert '"s"\n' == Path("secret").read_text()
+
+    def test_journal_that_names_files_behind_a_link(self, hub: Hub) -> None:
+        """What an earlier run is said to have written is not removed where a link leads out of the folder."""
+        write("in/b/a.json", story("a"))
+        hub(*self.CONVERT)
+        journal = Path("out", STATE, "journal.jsonl")
+        first, line = journal.read_text().splitlines()
+        entry = json.loads(line)
+        write("else/precious.json", 1)
+        shutil.rmtree("out/b")
+        Path("out/b").symlink_to(Path("else").absolute())
+        entry["outcome"]["outputs"] = ["b/precious.json"]
+        entry["sizes"] = [Path("else/precious.json").stat().st_size]
+        journal.write_text(f"{first}\n{json.dumps(entry)}\n")
+        write("in/b/a.json", story("changed"))
+        hub(*self.CONVERT, "--resume")
+        assert {"precious.json": b"1\n"} == tree("else")
 
     @pytest.mark.parametrize("how", ["file", "folder"])
     def test_links_in_the_tree(self, hub: Hub, how: str) -> None:

@@ -77,7 +77,7 @@ GROUPS = {
     "actf": _plugin(
         "actf",
         "mapping steps tools effective grouping metrics restoring values",
-        *["mapping", "rules", "records", "openclaw", "round_trip", "contract"],
+        *["mapping", "rules", "records", "openclaw"],
     ),
     "ale": _plugin(
         "ale",
@@ -91,19 +91,17 @@ GROUPS = {
             "images",
             "times",
             "examples",
-            "round_trip",
-            "contract",
         ],
     ),
     "atif": _plugin(
         "atif",
         "reading writing restoring content metrics tree",
-        *["examples", "writing", "rules", "sound", "round_trip", "contract"],
+        *["examples", "writing", "rules", "sound"],
     ),
     "openai": _plugin(
         "openai-messages",
         "chat_reading chat_writing row_reading row_writing calls messages placing",
-        *["examples", "reading", "writing", "rules", "round_trip", "contract"],
+        *["examples", "reading", "writing", "rules"],
     ),
 }
 
