@@ -90,6 +90,8 @@ class Journal:
         for path, size in earlier.items():
             if path in outcome.outputs or (found := _size(path)) is None:
                 continue
+            if not self._holds(path):
+                continue
             if found == size:
                 (remote.remove if is_remote(path) else os.unlink)(path)
                 words.append(f"{path}, of an earlier run, is removed")
@@ -98,6 +100,13 @@ class Journal:
         if not words:
             return outcome
         return outcome._replace(message="; ".join(filter(None, [outcome.message, *words])))
+
+    def _holds(self, path: str) -> bool:
+        """Tell whether *path* is in the output folder, whatever links there are in it."""
+        if is_remote(path):
+            return True
+        folder = os.path.join(os.path.realpath(self._folder), "")
+        return os.path.join(os.path.realpath(os.path.dirname(path)), "").startswith(folder)
 
     def ended(self, item: Item, outcome: Outcome) -> None:
         """Note what became of *item*."""
@@ -224,6 +233,13 @@ def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> It
         journal._close()  # noqa: SLF001
 
 
+def _refuse_links(state: str) -> None:
+    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
+    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
+        if os.path.islink(path):
+            raise UsageError(f"{path}: a link, which leads out of the output folder")
+
+
 def state_elsewhere(folder: str) -> str:
     """Return the folder of this machine for the journal of a run that writes to the URL *folder*."""
     from hashlib import sha256
@@ -231,13 +247,6 @@ def state_elsewhere(folder: str) -> str:
     home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     name = sha256(folder.rstrip("/").encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return os.path.join(home, "storyline-hub", name)
-
-
-def _refuse_links(state: str) -> None:
-    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
-    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
-        if os.path.islink(path):
-            raise UsageError(f"{path}: a link, which leads out of the output folder")
 
 
 def _lock(file: BinaryIO, folder: str) -> None:
@@ -255,14 +264,14 @@ def _lock(file: BinaryIO, folder: str) -> None:
 
 
 def _sizes(outcome: Outcome) -> list[int] | None:
-    """Return how large the outputs are; None if one is not there, or no file."""
+    """Return how large the outputs are; None if one is not there, or is no file."""
     found = [_size(path) for path in outcome.outputs]
     sizes = [size for size in found if size is not None]
     return sizes if len(sizes) == len(found) else None
 
 
 def _size(path: str) -> int | None:
-    """Return how large the file at *path* is; None if there is none, or nobody says."""
+    """Return how large the file at *path* is; None if there is none, a link is there, or nobody says."""
     try:
         if is_remote(path):
             return remote.find(path).size
