@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,12 +99,24 @@ class Bench:
             subprocess.run(command, check=True)  # noqa: S603  # our own script
         return str(path)
 
-    def compare(self, *commands: list[str]) -> list[Cost]:
+    def least(self, *commands: list[str], turns: int = 2) -> list[Cost]:
+        """Return the least cost of each of *commands*, which take turns: for what takes long."""
+        costs = [[spent(command) for command in commands] for _ in range(turns)]
+        return [
+            Cost(
+                min(one.seconds for one in each),
+                min(one.peak for one in each),
+                min(one.cpu for one in each),
+            )
+            for each in zip(*costs, strict=True)
+        ]
+
+    def compare(self, *commands: list[str] | Callable[[], list[str]]) -> list[Cost]:
         """Return the median cost of each of *commands*, which take turns; a first turn of each is not counted."""
         costs: list[list[Cost]] = [[] for _ in commands]
         for turn in range(self.runs + 1):
             for position, command in enumerate(commands):
-                cost = spent(command)
+                cost = spent(command() if callable(command) else command)
                 if turn:
                     costs[position].append(cost)
         return [
@@ -194,6 +207,58 @@ def formats(bench: Bench) -> Iterator[Row]:
         yield Row(f"{name} to Storyline, {LARGE} MB", ours.seconds, floors.seconds, "s", 2)
 
 
+ALL = ("storyline", "actf", "ale", "atif", "openai-messages")
+
+
+def pairs(bench: Bench) -> Iterator[Row]:
+    """Whole processes: each format to each, with the carrier and without, against loads and dumps of the same file."""
+    actf, target = bench.document(LARGE), str(bench.folder / "out.json")
+    for source in ALL:
+        path = str(bench.folder / f"from-{source}.json")
+        made = [HUB, "convert", actf, "--to", source, "--no-carry", "--output", path, "--quiet"]
+        subprocess.run(made, check=True)  # noqa: S603  # the hub
+        for to in ALL:
+            convert = [HUB, "convert", path, "--to", to, "--output", target, "--force", "--quiet"]
+            floor = [sys.executable, "-c", FLOOR, path, target]
+            plain, carrying, least = bench.least([*convert, "--no-carry"], convert, floor)
+            name = f"{source} to {to}"
+            yield Row(f"{name}, --no-carry", plain.seconds, least.seconds, "s", 2, 1.2)
+            yield Row(name, carrying.seconds, least.seconds, "s", 3)
+            yield Row(f"{name}, --no-carry, peak", plain.peak, least.peak, "MB", 1.2)
+
+
+def peers(bench: Bench) -> Iterator[Row]:
+    """Whole processes: what others make of the same files, as far as they can be installed; see `peers.py`."""
+    from peers import atif_models, exporter
+
+    actf, target = bench.document(LARGE), str(bench.folder / "out.json")
+    atif = str(bench.folder / "peers.atif.json")
+    made = [HUB, "convert", actf, "--to", "atif", "--no-carry", "--output", atif, "--quiet"]
+    subprocess.run(made, check=True)  # noqa: S603  # the hub
+    convert = [HUB, "convert", "--output", target, "--force", "--quiet", "--no-carry"]
+    for name, command in atif_models():
+        ours, theirs = bench.least([*convert, atif, "--to", "atif"], command(atif, target))
+        yield Row(f"atif to atif, to {name}", ours.seconds, theirs.seconds, "s", 1)
+        yield Row(f"atif to atif, to {name}, peak", ours.peak, theirs.peak, "MB")
+    for name, export in exporter():
+        for source, to, bar in EXPORTED:
+            path = actf if source == "actf" else atif
+            ours, theirs = bench.least(
+                [*convert, path, "--to", to], export(path, target, to), turns=1
+            )
+            yield Row(f"{source} to {to}, to {name}", ours.seconds, theirs.seconds, "s", bar)
+
+
+EXPORTED = (
+    ("actf", "actf", 0.1),
+    ("actf", "atif", 0.1),
+    ("actf", "storyline", None),
+    ("atif", "atif", 0.1),
+    ("atif", "storyline", None),
+)
+"""What others export as well, with the bar."""
+
+
 def short_texts(bench: Bench) -> Iterator[Row]:
     """In process: `hub.convert` of many small objects against loads and dumps, both without start-up."""
     source, target = bench.document(5, "--dense"), str(bench.folder / "out.json")
@@ -266,14 +331,15 @@ def bulk(bench: Bench) -> Iterator[Row]:
         for index in range(number):
             value = document(0.03 + index % 31 / 1000, seed=str(index))
             (folder / f"{index:05}.json").write_text(json.dumps(value, ensure_ascii=False))
-    target = str(bench.folder / "converted")
-    convert = ["convert", "--to", "ale", "--output", target, "--force"]
+    # Each run writes to a folder of its own: a file system may take long to use again what was freed a moment ago.
+    places = (str(bench.folder / f"converted-{number}") for number in count())
+    convert = [HUB, "convert", "--to", "ale", "--quiet"]
     plain, carrying, shared, small, floor = bench.compare(
-        [HUB, *convert, str(many), "--no-carry"],
-        [HUB, *convert, str(many)],
-        [HUB, *convert, str(many), "--no-carry", "--jobs", "2"],
-        [HUB, *convert, str(few), "--no-carry"],
-        [sys.executable, "-c", FLOOR_OF_MANY, str(many), str(bench.folder / "dumped")],
+        lambda: [*convert, str(many), "--no-carry", "--output", next(places)],
+        lambda: [*convert, str(many), "--output", next(places)],
+        lambda: [*convert, str(many), "--no-carry", "--jobs", "2", "--output", next(places)],
+        lambda: [*convert, str(few), "--no-carry", "--output", next(places)],
+        lambda: [sys.executable, "-c", FLOOR_OF_MANY, str(many), next(places)],
     )
     yield Row(f"{MANY} small files, --no-carry", plain.cpu, floor.cpu, "s", 2.5, 1.5)
     yield Row(f"{MANY} small files, with the carrier", carrying.cpu, floor.cpu, "s")
@@ -284,6 +350,8 @@ def bulk(bench: Bench) -> Iterator[Row]:
 GROUPS = {
     "convert": conversions,
     "formats": formats,
+    "pairs": pairs,
+    "peers": peers,
     "dense": short_texts,
     "carrier": carrier,
     "exact": exactness,

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from hub.json import loads as loads
     from hub.json import value_of_text as value_of_text
     from hub.json import values_of_texts as values_of_texts
+    from hub.limits import Limits as Limits
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
@@ -167,6 +168,7 @@ _HOMES = {
         "value_of_text",
         "values_of_texts",
     ),
+    "hub.limits": ("Limits",),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (
         "PLACEHOLDER",

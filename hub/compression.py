@@ -124,7 +124,7 @@ class Unpacked(Pieces):
         return packed or self._refuse("cut")
 
     def _more(self) -> bytes:
-        packed = self._stream.read(_PACKED_PIECE)
+        packed = self._stream.read1(_PACKED_PIECE)
         self._read += len(packed)
         return packed
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from hub.envelope import take
+from hub.envelope import bounded, take
 from hub.errors import MISSING, Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
 from hub.input_rules import UNREAD
@@ -75,12 +75,15 @@ _SHOWN = 3
 
 def parsed_documents(format: Format, source: Source) -> Iterator[Document[Any]]:
     """Yield the documents of *source*, lazily, the envelopes taken out of their records."""
-    source.prepare = partial(_take_envelopes, info=format.info)
+    source.prepare = partial(_take_envelopes, info=format.info, limit=source.limits.envelope)
     return format.parse(source)
 
 
-def _take_envelopes(record: Record, info: FormatInfo) -> None:
+def _take_envelopes(record: Record, info: FormatInfo, limit: int) -> None:
     record.envelopes = take(record.value, info)
+    # No envelope is longer than the text it stands in, but for numbers that are written longer than they were.
+    if record.envelopes and (record.extent or 0) > limit:
+        record.envelopes = [bounded(one, limit) for one in record.envelopes]
 
 
 def read_document(format: Format, document: Document[Any], *, strict: bool = False) -> Reading:
@@ -144,14 +147,17 @@ def batches(
 ) -> Iterator[list[Storyline]]:
     """Yield the Storylines of *readings* as `from_storyline` gets them: a document's at a time, or all of the input's.
 
-    All together when families are spread over the documents that are read, or when Storylines are gathered into those
-    that are written. A writer that nests gets documents together as long as their Storylines name others.
+    All together when Storylines are gathered into the documents that are written. Documents come together as long as
+    their Storylines name others, where families are spread over those that are read, and for a writer that nests.
     """
-    if reader.batch == "input" or (writer.gathers and reader.id != writer.id):
+    is_other = reader.id != writer.id
+    if writer.gathers and is_other:
         whole = [storyline for reading in readings for storyline in reading.storylines]
         if whole:
             yield whole
-    elif reader.id != writer.id and any(node.endswith("/**") for node in writer.nodes):
+    elif reader.batch == "input" or (
+        is_other and any(node.endswith("/**") for node in writer.nodes)
+    ):
         yield from _whole_families(readings)
     else:
         yield from (reading.storylines for reading in readings if reading.storylines)

@@ -55,7 +55,7 @@ class Transcoded(Pieces):
         """
         text = read = b""
         while not text:
-            read = self._stream.read(PIECE)
+            read = self._stream.read1(PIECE)
             undecoded = len(self._decoder.getstate()[0])
             try:
                 text = self._decoder.decode(read, final=not read).encode()

@@ -62,7 +62,11 @@ class FormatInfo(NamedTuple):
     envelope: tuple[str, ...] = ()
     """Places of the envelope relative to the node, in order of preference; empty: no place."""
     batch: Literal["document", "input"] = "document"
-    """What one call of `from_storyline` gets when *this* format is read: carrier.md 1, batch."""
+    """What one call of `from_storyline` gets when *this* format is read: carrier.md 1, batch.
+
+    With `input`, families may be spread over its documents: those come together that name each other, and all the rest
+    behind a Storyline that names one that is not there.
+    """
     gathers: bool = False
     """Whether one written document may hold Storylines of several source documents, such as the attempts of one task:
     the writer then gets those of the whole input at once, unless they were read from its own format."""

@@ -68,7 +68,7 @@ class PluginState(NamedTuple):
     origin: str
     """Distribution and version, or the path of a one-file plugin."""
     reason: str = ""
-    kind: Literal["format", "command"] = "format"
+    kind: Literal["format", "extension", "command"] = "format"
     """What it adds to the hub."""
 
 
@@ -314,10 +314,32 @@ class Formats(Mapping[str, Format]):
                 stack.callback(self._manager.unregister, self._extension(name))
             yield
 
+    def extensions(self) -> list[PluginState]:
+        """Return how each extension fares that is installed; loads all of them."""
+        return [self._state_of_extension(point) for point in _extension_points()]
+
+    def _state_of_extension(self, point: EntryPoint) -> PluginState:
+        from hub import __version__
+
+        origin = f"{point.distribution} {__version__}" if point is OWN_EXTENSION else str(point)
+        error = self.failure_of_extension(point.id)
+        if error is None:
+            return PluginState(point.id, "ok", origin, "", "extension")
+        status: Status = "conflict" if isinstance(error, UnknownFormat) else "broken"
+        return PluginState(point.id, status, origin, described(error), "extension")
+
+    def failure_of_extension(self, name: str) -> HubError | None:
+        """Return the error that keeps the extension *name* from being used; None: nothing does."""
+        try:
+            with self.extended([name]):
+                return None
+        except HubError as error:
+            return error
+
     def _extension(self, name: str) -> object:
         """Register the extension *name*, and return it."""
-        points = [OWN_EXTENSION, *entry_points(EXTENSIONS)]
-        found = [one for one in dict.fromkeys(points) if one.id == name]
+        points = _extension_points()
+        found = [one for one in points if one.id == name]
         if len(found) != 1:
             installed = ", ".join(sorted({one.id for one in points}))
             claims = " and ".join(map(str, found))
@@ -405,6 +427,10 @@ class Formats(Mapping[str, Format]):
         names = {alias for one in self.values() for alias in (one.id, *one.info.aliases)}
         nearest = get_close_matches(name.lower(), sorted(names | PACKAGES.keys()), n=3, cutoff=0.5)
         return f" (did you mean {' or '.join(nearest)}?)" if nearest else ""
+
+
+def _extension_points() -> list[EntryPoint]:
+    return list(dict.fromkeys([OWN_EXTENSION, *entry_points(EXTENSIONS)]))
 
 
 class _Plugin:

@@ -157,6 +157,11 @@ class _RemoteStream:
                 size -= len(piece)
         return b"".join(pieces) if len(pieces) != 1 else bytes(pieces[0])
 
+    def read1(self, size: int, /) -> bytes:
+        """Return bytes that are there, at most *size*; none at the end."""
+        with _errors(self._url):
+            return bytes(self._stream.read(size))
+
     def readline(self, size: int, /) -> bytes:
         """Return the bytes up to the next line end, at most *size*."""
         with _errors(self._url):

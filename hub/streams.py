@@ -9,10 +9,11 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Protocol, cast
 
 from hub.errors import HubError, InvalidDocument, UsageError
 from hub.input_rules import SIZE
+from hub.limits import exceeded
 
 PIECE = 1 << 18
 """Bytes that are read at once."""
@@ -23,6 +24,9 @@ class Stream(Protocol):
 
     def read(self, size: int, /) -> bytes:
         """Return the next *size* bytes; fewer at the end only."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Return bytes that are there, at most *size*, and wait only for the first of them; none at the end."""
 
     def readline(self, size: int, /) -> bytes:
         """Return the bytes up to the next line end, at most *size*."""
@@ -73,7 +77,7 @@ class Rewound(Pieces):
         self._stream = stream
 
     def piece(self) -> bytes:
-        return self._stream.read(PIECE)
+        return self._stream.read1(PIECE)
 
     def close(self) -> None:
         self._stream.close()
@@ -113,7 +117,8 @@ class File:
         self.size: int | None = os.stat(path).st_size if size is None else size
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
-        return open(self.path, "rb", min(PIECE, max(_LEAST, (self.size or 0) + 1)))
+        size = min(PIECE, max(_LEAST, (self.size or 0) + 1))
+        return cast("Stream", open(self.path, "rb", size))
 
 
 class StandardInput:
@@ -188,9 +193,7 @@ def check_size(size: int, limit: int) -> None:
         InvalidDocument: it is (`input.size`).
     """
     if size > limit:
-        raise InvalidDocument(
-            [SIZE.at("", message=f"more than {limit} bytes; --max-size allows more")]
-        )
+        raise InvalidDocument([exceeded(SIZE, "size", limit, "bytes")])
 
 
 def is_remote(path: str) -> bool:

@@ -171,10 +171,12 @@ class TestBatches:
         assert [["a", "b"], ["c"]] == self.texts(one, other)
 
     def test_input(self) -> None:
-        """Where families are spread over documents, all are written together."""
-        one = FormatInfo(id="one", title="One", batch="input")
+        """Where families are spread over documents, they are written together, and what has none by itself."""
+        one, other = FormatInfo(id="one", title="One", batch="input"), FormatInfo("other", "Other")
+        readings = [Reading([linked(name)], []) for name in ("a>c>b", "b<", "c<", "d", "e")]
 
-        assert [["a", "b", "c"]] == self.texts(one, FormatInfo(id="other", title="Other"))
+        assert [["a", "b", "c"], ["d"], ["e"]] == self.texts(one, other, readings)
+        assert [["a", "b", "c"], ["d"], ["e"]] == self.texts(one, one, readings)
 
     def test_gathered(self) -> None:
         """Where a written document gathers Storylines all come together, but those of its own format."""

@@ -46,7 +46,14 @@ def page(name: str) -> str:
 
 class TestGenerated:
     @pytest.mark.parametrize(
-        "name", ["reference/api.md", "reference/cli.md", "reference/rules.md", "design/layers.md"]
+        "name",
+        [
+            "reference/api.md",
+            "reference/cli.md",
+            "reference/limits.md",
+            "reference/rules.md",
+            "design/layers.md",
+        ],
     )
     def test_page_is_current(self, name: str) -> None:
         """A generated page is what its script would write: if not, run `make docs`."""

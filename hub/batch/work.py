@@ -9,6 +9,7 @@ from hub.batch.outcome import Outcome, failure
 from hub.batch.places import joined
 from hub.batch.planning import Item
 from hub.errors import InvalidDocument, Problem
+from hub.limits import DEFAULTS, Limits
 
 if TYPE_CHECKING:
     from hub.storyline.model import Storyline
@@ -21,7 +22,7 @@ class Reading(NamedTuple):
     strict: bool = False
     on_error: Literal["fail", "skip"] = "fail"
     assume_timezone: str | None = None
-    max_size: int | None = None
+    limits: Limits = DEFAULTS
     options: Mapping[str, str] = {}
     plugins: Sequence[str] = ()
     """Paths of one-file plugins."""
@@ -44,7 +45,7 @@ class Reading(NamedTuple):
             on_error=self.on_error,
             strict=self.strict,
             thorough=thorough or self.strict,
-            max_size=self.max_size,
+            limits=self.limits,
         )
 
 

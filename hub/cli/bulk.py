@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, TextIO
 
 from hub.batch.outcome import Outcome
 from hub.batch.summary import Counts, Summary
 from hub.cli.output import NO_FILES, say, say_notes
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 EVERY = 10.0
 """Seconds between two lines that say how far it is, where no terminal shows it."""
@@ -24,11 +29,19 @@ def follow(
     force: bool,
     quiet: bool,
     show: Callable[[Outcome], None],
+    output: str | None = None,
 ) -> int:
-    """Show what becomes of each of *inputs* and of the files in them, and how far it is; return the exit status."""
+    """Show what becomes of each of *inputs* and of the files in them, and how far it is; return the exit status.
+
+    The *summary* is written over none of *inputs*, nor over *output*.
+    """
     counts = Counts()
     begin = time.monotonic()
-    written = nullcontext() if summary is None else Summary(summary, counts, force=force)
+    written = (
+        nullcontext()
+        if summary is None
+        else Summary(summary, counts, force=force, inputs=inputs, output=output)
+    )
     with written as kept, _progress(counts, total, quiet=quiet) as step:
         for outcome in outcomes:
             counts.add(outcome)
@@ -107,9 +120,11 @@ def _bar(counts: Counts, total: int | None) -> Iterator[Callable[[], None]]:
         TimeRemainingColumn(),
     )
     begin = time.monotonic()
-    with Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=True
-    ) as progress:
+    console = Console(file=sys.stderr)
+    progress = Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+    )
+    with progress, _above(console):
         task = progress.add_task("", total=total, rate=0.0, failures=0)
 
         def step() -> None:
@@ -117,3 +132,35 @@ def _bar(counts: Counts, total: int | None) -> Iterator[Callable[[], None]]:
             progress.update(task, advance=1, rate=counts.total / seconds, failures=counts.failures)
 
         yield step
+
+
+@contextmanager
+def _above(console: Console) -> Iterator[None]:
+    """Show what is said meanwhile above the bar, on lines as long as they are."""
+    streams = sys.stdout, sys.stderr
+    if sys.stdout is not None and sys.stdout.isatty():
+        sys.stdout = _Above(console, sys.stdout)
+    sys.stderr = _Above(console, sys.stderr)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+class _Above(io.TextIOBase):
+    """A stream onto the terminal of a bar, which goes out of the way for each line."""
+
+    encoding = "utf-8"
+    errors = "backslashreplace"
+
+    def __init__(self, console: Console, stream: TextIO) -> None:
+        super().__init__()
+        self._console = console
+        self.buffer = stream.buffer
+        """For bytes, which are no lines for people."""
+
+    def write(self, text: str, /) -> int:
+        if not isinstance(text, str):  # so it is found out that a stream takes no bytes
+            raise TypeError(f"expected a text, found {type(text).__name__}")
+        self._console.print(text, end="", markup=False, highlight=False, soft_wrap=True)
+        return len(text)

@@ -13,12 +13,14 @@ from hub.cli.options import (
     Files,
     From,
     Jobs,
+    Limit,
     MaxSize,
     Options,
     Plugins,
     Strict,
     SummaryFile,
     Timezone,
+    limits,
     load_plugins,
     pairs,
     processes,
@@ -50,6 +52,7 @@ def stats(
     strict: Strict = False,
     assume_timezone: Timezone = None,
     max_size: MaxSize = None,
+    limit: Limit = None,
     option: Options = None,
     jobs: Jobs = None,
     summary: SummaryFile = None,
@@ -86,7 +89,7 @@ def stats(
             jobs=processes(jobs),
             strict=strict,
             assume_timezone=assume_timezone,
-            max_size=max_size,
+            limits=limits(limit, size=max_size),
             options=pairs(option),
             plugins=tuple(plugin or ()),
         ),
@@ -114,13 +117,19 @@ def _columns() -> list[str]:
 def _row(input: str, one: "Measures") -> list[str]:
     values = one._replace(models=" ".join(one.models))  # type: ignore[arg-type]  # as it stands in a cell
     cells = (input, *values)
-    return [_cell("" if cell is None else str(cell)) for cell in cells]
+    return [_cell(cell) for cell in cells]
 
 
-def _cell(text: str) -> str:
-    """Return *text* so that no spreadsheet takes it for a formula, and no terminal for a command."""
-    text = printable(text)
-    return f"'{text}" if text[:1] in {"=", "+", "@"} else text
+def _cell(value: object) -> str:
+    """Return *value* so that no spreadsheet takes it for a formula, and no terminal for a command."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = printable(value)
+    return f"'{text}" if text[:1] in FORMULAS else text
+
+
+FORMULAS = {"=", "+", "-", "@", "\t", "\n"}
+"""What a cell begins with that a spreadsheet may take for a formula."""
 
 
 def _lines(found: "Statistics", *, histograms: bool) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 from hub import (
     Conversion,
     HubError,
+    Limits,
     Outcome,
     Storyline,
     UsageError,
@@ -224,7 +225,7 @@ class Store:
         strict: bool = False,
         on_error: Literal["fail", "skip"] = "fail",
         assume_timezone: str | None = None,
-        max_size: int | None = None,
+        limits: Limits | None = None,
         options: Mapping[str, str] | None = None,
         plugins: Sequence[str] = (),
         report: Callable[[Added], object] | None = None,
@@ -243,7 +244,7 @@ class Store:
             strict: take every error for fatal.
             on_error: what becomes of a record that cannot be read.
             assume_timezone: zone of times without one.
-            max_size: limit of an input, in bytes.
+            limits: those of an input.
             options: those of formats, for reading.
             plugins: paths of one-file plugins.
             report: called in the end with what was done.
@@ -259,7 +260,7 @@ class Store:
             "strict": strict,
             "on_error": on_error,
             "assume_timezone": assume_timezone,
-            "max_size": max_size,
+            "limits": list(limits or Limits()),
             "options": dict(options or {}),
         }
         with locked(self.root) as folder:
@@ -275,7 +276,7 @@ class Store:
                     strict=strict,
                     on_error=on_error,
                     assume_timezone=assume_timezone,
-                    max_size=max_size,
+                    limits=limits,
                     options=options,
                     plugins=plugins,
                     known=adding.known,
