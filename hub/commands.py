@@ -8,6 +8,7 @@ from hub.batch.running import count as count_inputs
 from hub.cli.bulk import follow, tell
 from hub.cli.options import (
     AsJson,
+    Engine,
     From,
     Jobs,
     MaxSize,
@@ -26,6 +27,7 @@ from hub.cli.output import print_json, print_table, printable, say, say_problems
 
 __all__ = [
     "AsJson",
+    "Engine",
     "From",
     "Jobs",
     "MaxSize",

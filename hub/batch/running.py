@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from hub.storyline.model import Storyline
 
 
+Engine = Literal["local", "ray"]
+ENGINES = ("local", "ray")
+"""Who does the work: processes of this machine, or a Ray cluster."""
+
+
 def convert_many(
     inputs: Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
@@ -54,11 +59,13 @@ def convert_many(
     max_size: int | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
+    engine: Engine = "local",
 ) -> Iterator[Outcome]:
     """Convert each of *inputs* to a file below the folder *output*, and yield what became of each, in order.
 
     Inputs are files, directories, of which every file is converted, and patterns. The tree of the inputs is mirrored.
-    *jobs* processes share the work; *plugins* are the paths of one-file plugins that they load. With *resume* what an
+    *jobs* processes share the work; *plugins* are the paths of one-file plugins that they load. With the *engine* `ray`
+    they are workers of a Ray cluster, and 0 jobs are as many as it has processors. With *resume* what an
     earlier run has done is not done again, unless the input has changed; with *split* each document becomes a file, and
     with *merge* all documents stand in one, *output*, in the order of the inputs.
 
@@ -88,6 +95,7 @@ def convert_many(
         jobs=jobs,
         resume=resume,
         force=force,
+        engine=engine,
     )
     _check(named)
     target = os.fspath(output)
@@ -108,6 +116,7 @@ class _Run(NamedTuple):
     jobs: int
     resume: bool
     force: bool
+    engine: Engine
 
     def outcomes(self, folder: str, places: Places) -> Iterator[Outcome]:
         """Write what the inputs become to *places* below *folder*, and yield what became of each."""
@@ -124,7 +133,8 @@ class _Run(NamedTuple):
             spool = Spool(journal.temporary, self.reading.max_size)
             items = plan(self.inputs, claimed, places, without=folder, spool=spool)
             to_do = _to_do(items, journal)
-            for item, outcome in done(work, to_do, jobs=self.jobs, events=_Noted(journal)):
+            noted = _Noted(journal)
+            for item, outcome in _done(self.engine, work, to_do, jobs=self.jobs, events=noted):
                 journal.in_order(item)
                 _forget(item)
                 yield outcome
@@ -236,6 +246,7 @@ def read_many(
     plugins: Sequence[str] = (),
     known: Callable[[str, str | None], Outcome | None] | None = None,
     without: str | os.PathLike[str] | None = None,
+    engine: Engine = "local",
 ) -> Iterator[Outcome]:
     """Read each of *inputs*, and yield what became of it, in order: `made` of an outcome is what *make* returned.
 
@@ -252,7 +263,14 @@ def read_many(
     _check(named)
     avoided = None if without is None else os.fspath(without)
     yield from _looked_at(
-        named, Making(how, make), jobs, format, max_size, known=known, without=avoided
+        named,
+        Making(how, make),
+        jobs,
+        format,
+        max_size,
+        known=known,
+        without=avoided,
+        engine=engine,
     )
 
 
@@ -265,6 +283,7 @@ def _looked_at(
     *,
     known: Callable[[str, str | None], Outcome | None] | None = None,
     without: str | None = None,
+    engine: Engine = "local",
 ) -> Iterator[Outcome]:
     """Yield what becomes of each of *inputs*, where nothing is written."""
     with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
@@ -272,9 +291,28 @@ def _looked_at(
         spool = Spool(folder, max_size)
         items = plan(inputs, claims(format), places, without=without, spool=spool)
         to_do = ((one, known(one.name, one.stamp()) if known else None) for one in items)
-        for item, outcome in done(work, to_do, jobs=jobs):
+        for item, outcome in _done(engine, work, to_do, jobs=jobs):
             _forget(item)
             yield outcome
+
+
+def _done(
+    engine: Engine,
+    work: Work[Item, Outcome],
+    items: Iterator[tuple[Item, Outcome | None]],
+    *,
+    jobs: int,
+    events: Events[Item, Outcome] | None = None,
+) -> Iterator[tuple[Item, Outcome]]:
+    """Yield each of *items* with what became of it, in order, whoever does it."""
+    if engine not in ENGINES:
+        takes = " or ".join(map(repr, ENGINES))
+        raise UsageError(f"engine takes {takes}, not {engine!r}")
+    if engine == "ray":
+        from hub.batch import on_ray
+
+        return on_ray.done(work, items, jobs=jobs, events=events)
+    return done(work, items, jobs=jobs, events=events)
 
 
 def _forget(item: Item) -> None:

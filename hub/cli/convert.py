@@ -10,6 +10,7 @@ import typer
 from hub.cli import app
 from hub.cli.many import are_many
 from hub.cli.options import (
+    Engine,
     From,
     Jobs,
     MaxSize,
@@ -102,6 +103,7 @@ def convert(
         ),
     ] = None,
     jobs: Jobs = None,
+    engine: Engine = "local",
     resume: Annotated[
         bool,
         typer.Option(
@@ -148,7 +150,8 @@ def convert(
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
     extensions = [*(extension or ()), *(["redact"] if redact else [])]
-    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
+    is_ray = engine == "ray"
+    if is_ray or jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         settings = {
@@ -163,7 +166,8 @@ def convert(
             "resume": resume,
             "split": split,
             "merge": merge,
-            "jobs": processes(jobs),
+            "jobs": processes(jobs, engine),
+            "engine": engine,
             "strict": strict,
             "on_error": on_error,
             "assume_timezone": assume_timezone,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -80,7 +80,15 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         min=0,
-        help="Processes that share the work on many inputs; 0 is one for each processor.  [default: 1]",
+        help="Processes that share the work on many inputs; 0 is one for each processor.  [default: 1; on Ray 0]",
+    ),
+]
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option(
+        "--engine",
+        help="Who works on many inputs: processes of this machine, or the Ray cluster that RAY_ADDRESS names,"
+        " by default one of this machine.",
     ),
 ]
 SummaryFile = Annotated[
@@ -112,8 +120,10 @@ def pairs(options: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def processes(jobs: int | None) -> int:
-    """Return how many processes `--jobs` asks for."""
+def processes(jobs: int | None, engine: str = "local") -> int:
+    """Return how many processes `--jobs` asks for; on Ray 0 for as many as there are processors."""
+    if engine == "ray":
+        return jobs or 0
     if jobs != 0:
         return jobs or 1
     import os
