@@ -256,6 +256,11 @@ def api() -> Iterator[str]:
     yield "# Python"
     yield ""
     yield "All of these are names of `hub`; nothing else of it is public, but `hub.testing`."
+    yield (
+        "`storyline.md 4.1`, `carrier.md 2` and the like are clauses of the written specification, which is not in this"
+        " repository; what you need of it is on the pages about [formats](../formats/storyline.md),"
+        " [hooks](../plugins/hooks.md) and [severities](../use/validate.md#severities)."
+    )
     homes: dict[str, list[str]] = {}
     for name, home in hub._HOME_OF.items():  # noqa: SLF001  # where a public name lives is known nowhere else
         homes.setdefault(home, []).append(name)

@@ -58,11 +58,13 @@ if TYPE_CHECKING:
     from hub.hookspecs import hookimpl as hookimpl
     from hub.json import ExactNumber as ExactNumber
     from hub.json import canonical as canonical
+    from hub.json import canonical_pieces as canonical_pieces
     from hub.json import compact as compact
     from hub.json import dumps as dumps
     from hub.json import fingerprint as fingerprint
     from hub.json import loads as loads
     from hub.json import value_of_text as value_of_text
+    from hub.json import values_of_texts as values_of_texts
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
@@ -157,11 +159,13 @@ _HOMES = {
     "hub.json": (
         "ExactNumber",
         "canonical",
+        "canonical_pieces",
         "compact",
         "dumps",
         "fingerprint",
         "loads",
         "value_of_text",
+        "values_of_texts",
     ),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (

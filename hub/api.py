@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from hub.fidelity import Report as FidelityReport
     from hub.sink import Sink
     from hub.storyline.model import Storyline
+    from hub.writing import WriteOptions
 
 Input = str | os.PathLike[str] | bytes | Source
 """The path of a file or directory, `-` for standard input; the bytes of a file; or a source."""
@@ -431,7 +432,7 @@ class _Run:
                 )
                 sink.prefer(options.container)
                 for document, files in written:
-                    name = self.writer.file_name(document, options) if sink.wants_names else None
+                    name = self._name(document, options) if sink.wants_names else None
                     if options.carry:
                         compact(document, self.writer.info)
                     sink.write(document, name=name, attachments=files)
@@ -450,6 +451,12 @@ class _Run:
                     [Problem("fatal", "input.no-documents", "", "nothing to write")]
                 )
         self.outputs.extend(sink.outputs)
+
+    def _name(self, document: Json | bytes, options: WriteOptions) -> str:
+        """Return the name of the file of *document* in a directory: that of its format, else one with its number."""
+        suffix = next(iter(self.writer.info.suffixes), ".json")
+        default = f"document-{self.documents + 1}{suffix if suffix.startswith('.') else '.json'}"
+        return self.writer.file_name(document, options) or default
 
 
 def _checked(batches: Iterable[Iterable[Storyline]], run: _Run) -> Iterator[list[Storyline]]:

@@ -14,6 +14,7 @@ from hub import converters
 from hub.errors import MISSING, InvalidDocument, Json, Problem, UnsupportedVersion
 from hub.storyline import rules
 from hub.storyline.model import Storyline, Turn
+from hub.storyline.typed import are_typed
 from hub.wire import to_wire
 
 
@@ -66,8 +67,10 @@ def to_valid_wire(storyline: Storyline) -> dict[str, Json]:
         InvalidDocument: *storyline* breaks rules; the problems name its document id.
     """
     wire = to_wire(storyline)
+    turns = storyline.turns
+    is_sound = are_typed(turns) and rules.are_sound(turns)
     try:
-        from_wire(wire)
+        from_wire({**wire, "turns": []} if is_sound else wire)
     except InvalidDocument as error:
         problems = [problem._replace(document=storyline.document_id) for problem in error.problems]
         raise InvalidDocument(problems) from None

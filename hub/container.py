@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from hub.errors import InvalidDocument
 from hub.json import Place, loads, pad
-from hub.streams import PIECE, Rewound, Stream, check_size
+from hub.streams import PIECE, Rewound, Stream, bytes_left, check_size, fill
 
 VALUE_STARTS = b'{["-0123456789tfn'
 _BLANK = re.compile(rb"[ \t\r\n]*+")
@@ -49,9 +49,22 @@ class Opening:
 
     def whole(self) -> bytearray:
         """Return the whole text, behind a `hub.json.pad`."""
+        self._read_ahead()
         while self._more():
             pass
         return self._take()
+
+    def _read_ahead(self) -> None:
+        """Read what is left of a file at once, to where it is needed."""
+        begun, left = len(self._buffer), bytes_left(self._stream)
+        check_size(begun - self._start + left, self._limit)
+        if left > PIECE:
+            whole = bytearray(begun + left)
+            whole[:begun] = self._buffer
+            with memoryview(whole) as room:
+                read = fill(room[begun:], self._stream)
+            del whole[begun + read :]
+            self._buffer = whole
 
     def _take(self) -> bytearray:
         buffer, self._buffer = self._buffer, bytearray()

@@ -9,17 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal, NamedTuple, Protocol
 
-from hub.errors import HubError, InvalidDocument, Json, Problem, Rule, show
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, Rule, show
 from hub.grammar import WHITE_SPACE
 from hub.hookspecs import Detection, FormatInfo, Sample
 from hub.input_rules import EMPTY, ENCODING
-from hub.scanner import MAX_MEMBERS, Scan, scan
+from hub.scanner import MAX_MEMBERS, MAX_VALUES, Scan, scan
 from hub.tail import last_members
 
 STAGES = (64 * 1024, 1024 * 1024)
 """Bytes of the head, and then of the tail, that are looked at before the whole input is."""
-GLANCED_AT = 256 * 1024
-"""Bytes of an input that are parsed rather than scanned, where JSON is read anyway."""
+GLANCED_AT = 2 * MAX_VALUES
+"""Bytes of an input that are parsed rather than scanned, where JSON is read anyway.
+
+They hold no more values than a scan reads: a value takes two, with what parts it from the next.
+"""
 MAX_DETECT = 256 * 1024 * 1024
 """Bytes of the head that are looked at, at most."""
 MAX_PATHS = 256
@@ -61,6 +64,9 @@ class Input(Protocol):
 
     def tail(self, size: int) -> bytes | None:
         """Return the last *size* bytes of the text; None when that takes reading all of it."""
+
+    def small(self, limit: int) -> Json:
+        """Return the one JSON value that an input of at most *limit* bytes is; `MISSING` for every other one."""
 
     def paths(self, limit: int) -> list[str]:
         """Return the relative paths of the first *limit* files below a directory, in path order."""
@@ -175,11 +181,10 @@ def _looks(source: Input, max_detect: int) -> Iterator[_Look]:
     if source.is_directory:
         yield _Look(_directory_sample(source), is_last=True)
         return
-    if source.size is not None and STAGES[0] < source.size <= min(GLANCED_AT, max_detect):
-        whole = _glance(*source.head(GLANCED_AT)) if _reads_json() else None
-        if whole is not None:
-            yield _Look(_sample(source, whole), is_last=True)
-            return
+    whole = _glance_at(source, max_detect)
+    if whole is not None:
+        yield _Look(_sample(source, whole), is_last=True)
+        return
     for size in (*(stage for stage in STAGES if stage < max_detect), max_detect):
         found, everything, begin = _scan_head(source, size)
         is_whole = everything or found.is_settled
@@ -201,11 +206,21 @@ def _reads_json() -> bool:
     return "hub.json" in sys.modules
 
 
-def _glance(text: bytes, everything: bool) -> Scan | None:  # noqa: FBT001  # as a head is
-    """Return what *text* shows, if it is *everything* and one value."""
+def _glance_at(source: Input, max_detect: int) -> Scan | None:
+    """Return what a small *source* shows that is one object or array; reading it takes the value that was made here."""
+    if not _reads_json():
+        return None
+    from hub.glance import glance_at
+
+    value = source.small(min(GLANCED_AT, max_detect))
+    return None if value is MISSING else glance_at(value)
+
+
+def _glance(text: bytes) -> Scan | None:
+    """Return what *text* shows, which is a whole input, if it is one value."""
     from hub.glance import glance
 
-    return glance(text) if everything else None
+    return glance(text)
 
 
 def _scan_head(source: Input, size: int) -> tuple[Scan, bool, bytes]:
@@ -214,7 +229,7 @@ def _scan_head(source: Input, size: int) -> tuple[Scan, bool, bytes]:
     begin = text[: STAGES[0]]
     if everything and not text.strip(WHITE_SPACE):
         raise InvalidDocument([EMPTY.at("", message="the input is empty")], source.name)
-    whole = _glance(text, everything) if len(text) <= GLANCED_AT and _reads_json() else None
+    whole = _glance(text) if everything and len(text) <= GLANCED_AT and _reads_json() else None
     if whole is not None:
         return whole, everything, begin
     try:

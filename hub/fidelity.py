@@ -23,7 +23,7 @@ from hub.conversion import (
 )
 from hub.errors import MISSING, InvalidDocument, Json, Problem
 from hub.input_rules import REDACTED
-from hub.pointer import escape
+from hub.pointer import escape, unescape
 from hub.registry import Format
 from hub.residuals import equal
 from hub.source import Source
@@ -122,8 +122,14 @@ class Report:
 
 
 def _without_numbers(pointer: str) -> str:
-    tokens = pointer.split("/")
-    return "/".join("*" if token.isascii() and token.isdecimal() else token for token in tokens)
+    """Return *pointer* with `*` for indices, also for those in the pointer of a residual that is one of its keys."""
+    return "/".join(map(_without_number, pointer.split("/")))
+
+
+def _without_number(token: str) -> str:
+    if token.startswith("~1"):
+        return escape(_without_numbers(unescape(token)))
+    return "*" if token.isascii() and token.isdecimal() else token
 
 
 def join(reports: Sequence[Report]) -> Report:

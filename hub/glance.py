@@ -6,20 +6,21 @@ Source: detection.md 1 and 2.
 from itertools import islice
 from typing import Any
 
-from hub.errors import InvalidDocument, Json
+from hub.errors import Json
 from hub.grammar import MAX_STRING
-from hub.json import loads
+from hub.json import loads_at_once
 from hub.scanner import MAX_ELEMENTS, MAX_LEVELS, MAX_MEMBERS, MAX_VALUES, Scan
 
 
 def glance(text: bytes) -> Scan | None:
     """Return what the whole *text* shows, if it is one object or array; None where a scan must tell."""
-    if text.count(b",") + text.count(b"{") + text.count(b"[") > MAX_VALUES:
+    if len(text) > 2 * MAX_VALUES and sum(map(text.count, (b",", b"{", b"["))) > MAX_VALUES:
         return None
-    try:
-        value = loads(text)
-    except InvalidDocument:
-        return None
+    return glance_at(loads_at_once(text))
+
+
+def glance_at(value: Json) -> Scan | None:
+    """Return what the text of *value* shows, which has no more values than a scan reads; None if a scan must tell."""
     glance = _Glance()
     if isinstance(value, dict):
         return Scan("object", [glance.members(value, 0)], glance.complete, ends=True)
@@ -29,6 +30,9 @@ def glance(text: bytes) -> Scan | None:
         glance.complete = False
     records = [glance.kept(record, 0) for record in value[:MAX_ELEMENTS]]
     return Scan("array", records, glance.complete, ends=True)
+
+
+_SCALARS = frozenset({int, float, bool, type(None)})
 
 
 class _Glance:
@@ -57,7 +61,12 @@ class _Glance:
         if len(value) > MAX_MEMBERS:
             self.complete = False
             found = islice(found, MAX_MEMBERS)
-        return {self._text(key): self.kept(one, level + 1) for key, one in found}
+        return {
+            key if len(key) <= MAX_STRING else self._text(key): one
+            if (kind := type(one)) in _SCALARS or (kind is str and len(one) <= MAX_STRING)
+            else self.kept(one, level + 1)
+            for key, one in found
+        }
 
     def _elements(self, value: list[Json], level: int) -> Json:
         if level >= MAX_LEVELS:

@@ -9,7 +9,7 @@ import gc
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NamedTuple, NoReturn
 
@@ -81,6 +81,15 @@ def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) 
     return _loads_exactly(bytes(data), at, notes, is_refused=is_refused)
 
 
+def loads_at_once(data: Text) -> Json:
+    """Return the JSON value of *data* if orjson reads it as what it says; `MISSING` if `loads` must tell."""
+    try:
+        value = orjson.loads(data)
+    except (JSONDecodeError, MemoryError):
+        return MISSING
+    return value if _is_kept(value, data) else MISSING
+
+
 MAX_TEXT_DEPTH = 256
 """Levels of a JSON text inside a string: its value goes into a document that has levels of its own."""
 
@@ -91,16 +100,36 @@ def value_of_text(text: str) -> Json:
     A text of more than `MAX_TEXT_DEPTH` levels counts as none.
     """
     data = text.encode("utf-8", "surrogatepass")
-    if (
-        len(data) > 2 * MAX_TEXT_DEPTH  # as many bytes as open and close so many levels
-        and data.count(b"[") + data.count(b"{") > MAX_TEXT_DEPTH
-        and json_text.too_deep_at(data, MAX_TEXT_DEPTH) is not None
-    ):
+    if _is_deep(text) and json_text.too_deep_at(data, MAX_TEXT_DEPTH) is not None:
         return MISSING
     try:
         return loads(data)
     except InvalidDocument:
         return MISSING
+
+
+def values_of_texts(texts: Sequence[str]) -> Iterator[Json]:
+    """Yield the JSON value that each of *texts* spells, as `value_of_text`; many at once take half of the time."""
+    # What is found between two texts, if one is no JSON, makes this slower and not wrong.
+    is_exact = not json_text.has_long_number("\n".join(texts).encode("utf-8", "surrogatepass"))
+    for text in texts:
+        if is_exact and (len(text) <= _FLAT or not _is_deep(text)):
+            try:
+                yield orjson.loads(text)
+            except JSONDecodeError:
+                pass
+            else:
+                continue
+        yield value_of_text(text)
+
+
+_FLAT = 2 * MAX_TEXT_DEPTH
+"""So many characters open and close as many levels as a text may have."""
+
+
+def _is_deep(text: str) -> bool:
+    """Tell whether *text* may have more than `MAX_TEXT_DEPTH` levels."""
+    return len(text) > _FLAT and text.count("[") + text.count("{") > MAX_TEXT_DEPTH
 
 
 _LARGE = 2 << 20
@@ -333,6 +362,34 @@ def compact(value: Json) -> str:
 def canonical(value: Json) -> bytes:
     """Return the canonical JSON of *value*: compact, keys sorted (storyline.md 1.2)."""
     return dumps(value, sort_keys=True)
+
+
+def canonical_pieces(value: Json) -> Iterator[bytes]:
+    """Yield the canonical JSON of *value* piece by piece: of an object with long arrays, some elements at a time.
+
+    A digest of a large value is made of these faster than of one text as large as the value.
+    """
+    if type(value) is not dict:
+        yield canonical(value)
+        return
+    lead = b"{"
+    for key in sorted(value):
+        member = value[key]
+        if type(member) is list and len(member) > _MANY:
+            yield lead + canonical(key) + b":"
+            lead = b"["
+            for start in range(0, len(member), _MANY):
+                yield lead + canonical(member[start : start + _MANY])[1:-1]
+                lead = b","
+            yield b"]"
+        else:
+            yield lead + canonical({key: member})[1:-1]
+        lead = b","
+    yield b"}" if value else b"{}"
+
+
+_MANY = 64
+"""Elements of an array from which on it is written in pieces, of so many."""
 
 
 def fingerprint(value: Json) -> str:

@@ -36,11 +36,16 @@ def has_huge_integers(text: Text, start: int = 0, end: int | None = None) -> boo
     how large it is, and whether it is in a string.
     """
     stop = len(text) if end is None else end
-    if stop - start <= _SHORT and text.translate(_DIGITS).find(b"0" * _LONG) < 0:
+    if stop - start <= _SHORT and not has_long_number(text):
         return False
     runs = _long_runs(text, start, stop)
     places = (begin for begin in runs if _is_huge_integer(text, begin, start, stop))
     return _has_one_outside_strings(text, start, places)
+
+
+def has_long_number(text: Text) -> bool:
+    """Tell whether *text*, JSON or not, has a run of so many digits that one may be a huge integer."""
+    return text.translate(_DIGITS).find(b"0" * _LONG) >= 0
 
 
 def _long_runs(text: Text, start: int, end: int) -> Iterator[int]:

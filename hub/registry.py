@@ -105,7 +105,8 @@ class Format:
             raise FormatError(f"format_info returned {type(info).__name__}, not a FormatInfo")
         if info.api_version != API_VERSION:
             raise FormatError(
-                f"made for version {info.api_version} of the hooks, this hub has {API_VERSION}"
+                f"made for version {info.api_version} of the hooks, this hub has {API_VERSION};"
+                f" update {'storyline-hub' if info.api_version > API_VERSION else 'the plugin'}"
             )
         self.info: FormatInfo = info
         self.id: str = info.id
@@ -189,7 +190,11 @@ class Format:
             for plugin in self._manager.get_plugins()
             if plugin is not self._plugin and hasattr(plugin, "format_info")
         ]
-        return self._manager.subset_hook_caller(name, remove_plugins=others)
+        caller = self._manager.subset_hook_caller(name, remove_plugins=others)
+        implementations = caller.get_hookimpls()
+        if len(implementations) == 1 and not _is_wrapper(implementations[0]):
+            return _direct(implementations[0])
+        return caller
 
     def _each(self, name: str, **arguments: Any) -> Iterator[Any]:
         """Yield what the hook *name* gives."""
@@ -206,7 +211,7 @@ class Format:
         except (Exception, SystemExit) as error:
             raise PluginError(
                 f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {described(error)};"
-                " this is a bug of the plugin"
+                f" this is a bug of the plugin{place_in_plugin(error)}"
             ) from error
 
 
@@ -218,12 +223,14 @@ class Formats(Mapping[str, Format]):
         self._manager.add_hookspecs(hookspecs)
         found = entry_points() if points is None else points
         self._plugins = [_Plugin(point, self._manager) for point in (OWN, *found)]
+        self._loaded: dict[str, Format] = {}
+        """Formats that were asked for and are usable, by id; usable they stay."""
         _refuse_disabled(self._plugins)
         _refuse_conflicts(self._plugins)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the ids of the usable formats, sorted."""
-        return (id_ for id_ in self.declared if self._usable(id_) is not None)
+        return (id_ for id_ in self.declared if self._named(id_))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -367,8 +374,13 @@ class Formats(Mapping[str, Format]):
 
     def _named(self, name: str) -> list[Format]:
         """Return the format with the id *name*, or those that it is an alias of, if they are usable."""
+        loaded = self._loaded.get(name)
+        if loaded is not None:
+            return [loaded]
         if name in self.declared:
             found = self._usable(name)
+            if found is not None:
+                self._loaded[name] = found
             return [] if found is None else [found]
         return [one for one in self.values() if name in (*one.info.aliases, one.info.source)]
 
@@ -507,6 +519,20 @@ def _registered(
     return found
 
 
+def _is_wrapper(implementation: pluggy.HookImpl) -> bool:
+    return implementation.wrapper or implementation.hookwrapper
+
+
+def _direct(implementation: pluggy.HookImpl) -> Callable[..., Any]:
+    """Return what calls the only *implementation* of a hook of which the first result counts, with what it takes."""
+    function, names = implementation.function, implementation.argnames
+
+    def call(**arguments: Any) -> Any:
+        return function(*[arguments[name] for name in names])
+
+    return call
+
+
 def _register(manager: _Manager, plugin: object) -> None:
     """Add *plugin* to *manager*, unless it has hooks of another name or with other arguments."""
     hash(
@@ -527,3 +553,15 @@ def described(error: BaseException) -> str:
     """Return *error* in one line."""
     text = str(error) if isinstance(error, HubError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split()).rstrip(": ")
+
+
+def place_in_plugin(error: BaseException) -> str:
+    """Return where *error* arose, in the deepest code that is neither the hub's nor pluggy's."""
+    import traceback
+    from pathlib import Path
+
+    own = str(Path(__file__).parent)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((own, "<")) and "pluggy" not in frame.filename:
+            return f" (at {frame.filename}:{frame.lineno}, {frame.name})"
+    return ""

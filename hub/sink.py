@@ -22,7 +22,7 @@ from hub.input_rules import DEPTH, TOO_DEEP
 from hub.json import dumps
 from hub.json_text import too_deep_at
 from hub.staging import Area, Staging, system_errors
-from hub.streams import check_path
+from hub.streams import check_path, is_remote
 
 if TYPE_CHECKING:
     from hub.source import Source
@@ -80,13 +80,16 @@ class Sink:
                 raise UsageError("standard output is no directory; name one")
             return _StreamSink(None, container, sort_keys=sort_keys)
         check_path(target)
-        if container is None and (os.path.isdir(target) or target.endswith(("/", os.sep))):
+        if is_remote(target):
+            return _elsewhere(target, container, inputs, area, force=force, sort_keys=sort_keys)
+        mode = _mode(target)
+        if container is None and (stat.S_ISDIR(mode) or target.endswith(("/", os.sep))):
             container = "dir"
         paths = [path for path in map(_path, inputs) if path is not None]
         if container == "dir":
             staging = Staging(target, force=force, inputs=paths, make=True, area=area)
             return _DirectorySink(staging, sort_keys=sort_keys)
-        if _is_device(target):
+        if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             return _StreamSink(target, container, sort_keys=sort_keys)
         folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
         staging = Staging(folder, force=force, inputs=paths, make=False, area=area)
@@ -140,6 +143,29 @@ class Sink:
         raise NotImplementedError
 
 
+def _elsewhere(
+    target: str,
+    container: Container | None,
+    inputs: Iterable[str | os.PathLike[str] | Source],
+    area: Area | None,
+    *,
+    force: bool,
+    sort_keys: bool,
+) -> Sink:
+    """Return the sink for a *target* that is a URL: a file, or a folder if it ends with a slash."""
+    from hub.uploading import Uploading
+
+    paths = [path for path in map(_path, inputs) if path is not None]
+    if container == "dir" or (container is None and target.endswith("/")):
+        staging = Uploading(target, force=force, inputs=paths, area=area)
+        return _DirectorySink(staging, sort_keys=sort_keys)
+    folder, _, name = target.rpartition("/")
+    if not name:
+        raise UsageError(f"{target}: no name of a file")
+    staging = Uploading(folder, force=force, inputs=paths, area=area)
+    return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
+
+
 def _path(input: str | os.PathLike[str] | Source) -> str | None:
     """Return the path of one of the inputs."""
     if isinstance(input, str | os.PathLike):
@@ -147,13 +173,12 @@ def _path(input: str | os.PathLike[str] | Source) -> str | None:
     return input.path
 
 
-def _is_device(target: str) -> bool:
-    """Tell whether *target* is there and is neither a file nor a directory: a pipe, or the like of `/dev/null`."""
+def _mode(target: str) -> int:
+    """Return the mode of what is at *target*: a file, a directory, the like of `/dev/null`; 0: nothing is there."""
     try:
-        mode = os.stat(target).st_mode
+        return os.stat(target).st_mode
     except OSError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+        return 0
 
 
 def _container(target: str) -> Container | None:

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub import input_rules as rules
 from hub.compression import LONGEST_MAGIC, compression_of, decompressed
@@ -27,6 +27,7 @@ from hub.streams import (
     Stream,
     check_path,
     check_size,
+    is_remote,
     paths_below,
 )
 
@@ -93,6 +94,7 @@ class Source:
         """Names of the files that were opened, of this source or of all of its directory."""
         self._values: tuple[Json, ...] | None = None
         self._is_array = False
+        self._ahead: _Ahead | None = None
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], **settings: Any) -> Source:
@@ -108,12 +110,15 @@ class Source:
             return source
         check_path(path)
         source.path = path
+        if is_remote(path):
+            source._open_remote(path)
+            return source
         with source._errors():
-            mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
+            found = os.stat(path)
+        if stat.S_ISDIR(found.st_mode):
             source._directory = path
-        elif stat.S_ISREG(mode):
-            source._origin = File(path)
+        elif stat.S_ISREG(found.st_mode):
+            source._origin = File(path, found.st_size)
         else:
             raise UsageError(f"{path}: neither a file nor a directory; - reads standard input")
         return source
@@ -133,11 +138,21 @@ class Source:
         source._is_array = True
         return source
 
+    def _open_remote(self, url: str) -> None:
+        from hub import remote
+
+        found = remote.find(url)
+        if found.is_folder:
+            raise UsageError(
+                f"{url}: a folder elsewhere; convert, validate and stats take its files one by one"
+            )
+        self._origin = remote.RemoteFile(found)
+
     # The input as a whole
 
     @property
     def is_directory(self) -> bool:
-        """Whether the input is a directory: it has `files`, and no records of its own."""
+        """Whether the input is a directory: it has `files`, whose records are its own."""
         return self._directory is not None
 
     @property
@@ -153,6 +168,24 @@ class Source:
         with self._text(again=True) as text:
             head = text.read(size + 1)
         return head[:size], len(head) <= size
+
+    def small(self, limit: int) -> Json:
+        """Return the one JSON value that an input of at most *limit* bytes is; `MISSING` for every other one.
+
+        It is kept until the records are asked for, which then need no look at the bytes.
+        """
+        from hub.json import loads_at_once
+
+        size = self._origin.size
+        if self.is_directory or size is None or size > min(limit, self.max_size):
+            return MISSING
+        with self._errors(), closing(self._origin.open(again=True)) as stream:
+            text = stream.read(size + 1)
+        value = MISSING if len(text) > size else loads_at_once(text)
+        if value is not MISSING:
+            self.opened.add(self.name or "")
+            self._ahead = _Ahead(value, text if self.thorough or self.strict else b"")
+        return value
 
     def tail(self, size: int) -> bytes | None:
         """Return the last *size* bytes of the text; None when that takes reading all of it."""
@@ -213,7 +246,7 @@ class Source:
 
         None for what is no file: standard input, values in memory, a directory.
         """
-        if self.path is None or self.is_directory:
+        if self.path is None or self.is_directory or is_remote(self.path):
             return None
         folder = os.path.dirname(self.path) or "."
         return self._beside(folder, folder)
@@ -251,12 +284,17 @@ class Source:
     def records(self, *, objects: bool = True) -> Iterator[Record]:
         """Yield the records, lazily: the one object, the elements of the array, or the lines.
 
+        Those of a directory are those of the JSON files below it, in path order.
+
         *objects*: the format wants objects, so an element or a line that is none is broken (`input.record`). Whether
         the only value of an input is what the format wants, the format says.
 
         Raises:
             InvalidDocument: the input is no JSON, or a record is broken and `on_error` is `fail`.
         """
+        if self.is_directory:
+            yield from self._records_below(objects=objects)
+            return
         from hub.reading import Record
 
         for index, (value, place, problems) in enumerate(self._entries()):
@@ -269,13 +307,42 @@ class Source:
                 self.prepare(record)
             yield record
 
+    def _records_below(self, *, objects: bool) -> Iterator[Record]:
+        """Yield the records of the files below the directory; a file that is no JSON is a broken record."""
+        index = 0
+        for file in self.files():
+            name = file.name or ""
+            if not name.lower().endswith(_JSON_SUFFIXES):
+                continue
+            try:
+                for record in file.records(objects=objects):
+                    self._take_problems(file.problems, name)
+                    record.place = f"{name} {record.place}".rstrip()
+                    record.index = index
+                    index += 1
+                    yield record
+            except InvalidDocument as error:
+                self._is_refused(name, [_placed(one, name) for one in error.problems])
+            self._take_problems(file.problems, name)
+        if not self.opened:
+            message = "no documents: the directory holds no JSON file"
+            raise InvalidDocument([rules.NO_DOCUMENTS.at("", message=message)], self.name)
+
+    def _take_problems(self, problems: list[Problem], name: str) -> None:
+        """Move the *problems* of the file *name* to those of its directory."""
+        self.problems.extend(_placed(one, name) for one in problems)
+        problems.clear()
+
     def _is_refused(self, place: str, problems: list[Problem]) -> bool:
         """Keep the *problems* of the record at *place*; tell whether it is to be left out.
 
         Raises:
             InvalidDocument: it is broken, and that is an error.
         """
-        problems = [problem._replace(document=place or None) for problem in problems]
+        problems = [
+            problem if problem.document else problem._replace(document=place or None)
+            for problem in problems
+        ]
         is_broken = any(problem.severity == "fatal" for problem in problems)
         if is_broken and (self.on_error == "fail" or not place):
             raise InvalidDocument(problems, self.name)
@@ -290,6 +357,10 @@ class Source:
             for number, value in enumerate(self._values, start=1):
                 yield value, f"{unit} {number}" if is_placed else "", []
             return
+        if self._ahead is not None:
+            ahead, self._ahead = self._ahead, None
+            yield from self._elements(ahead.value, self._duplicates(ahead.text))
+            return
         from hub.container import Opening
 
         with self._text() as text:
@@ -303,7 +374,10 @@ class Source:
     def _whole(self, buffer: list[bytearray]) -> Iterator[_Entry]:
         """Yield the value of the text in *buffer*, which is taken out to be freed, or the elements of the value."""
         duplicates = self._duplicates(memoryview(buffer[0])[DEPTH:])
-        value = self._parse(buffer.pop())
+        yield from self._elements(self._parse(buffer.pop()), duplicates)
+
+    def _elements(self, value: Json, duplicates: list[Problem]) -> Iterator[_Entry]:
+        """Yield *value*, or the elements of the array that it is, which are taken out to be freed."""
         if not isinstance(value, list):
             yield value, "", duplicates
             return
@@ -393,6 +467,14 @@ class Source:
         return _bytes(read)
 
 
+class _Ahead(NamedTuple):
+    """What was read of a small input before its records were asked for."""
+
+    value: Json
+    text: bytes
+    """The text, if it will be looked at again."""
+
+
 _bytes = bytes
 """The type, which the method of a source hides."""
 
@@ -409,6 +491,11 @@ class _Values:
         from hub.json import dumps
 
         return Memory(b"\n".join(map(dumps, self._values))).open(again=True)
+
+
+def _placed(problem: Problem, name: str) -> Problem:
+    """Return a *problem* of the file *name* as one of its directory."""
+    return problem._replace(document=f"{name} {problem.document or ''}".rstrip())
 
 
 def _folder_error(error: OSError) -> HubError:

@@ -49,9 +49,10 @@ class Staging:
         Raises:
             UsageError: *folder* is none.
         """
-        may_be_made = (make or area is not None) and not os.path.lexists(folder)
-        if not may_be_made and not os.path.isdir(folder or os.curdir):
-            raise UsageError(f"{folder}: no such folder")
+        if not os.path.isdir(folder or os.curdir):
+            may_be_made = make or area is not None
+            if not may_be_made or os.path.lexists(folder):
+                raise UsageError(f"{folder}: no such folder")
         self._folder = folder
         self._force = force
         self._inputs = inputs
@@ -69,6 +70,7 @@ class Staging:
         """Files that got their path, with what was there before."""
         self._made: list[str] = []
         """Folders that were made for them."""
+        self._is_committed = False
 
     @property
     def paths(self) -> list[str]:
@@ -83,15 +85,21 @@ class Staging:
         """
         path = os.path.join(self._folder, name)
         self._checked = name
-        self._refuse_outside(path)
+        if os.path.dirname(name):
+            self._refuse_outside(path)
+        if os.path.lexists(path):
+            self._refuse_existing(path)
+        return path
+
+    def _refuse_existing(self, path: str) -> None:
+        """Refuse the *path* of what is there, unless that may be replaced."""
         for one in self._inputs:
             if _is_same(path, one):
                 raise UsageError(f"{path}: the output is the input {one}")
         if os.path.isdir(path):
             raise UsageError(f"{path}: a directory")
-        if os.path.lexists(path) and not self._force:
+        if not self._force:
             raise UsageError(f"{path}: exists; --force replaces it")
-        return path
 
     def write(self, name: str, data: bytes) -> None:
         """Add the file *name* with this *data*."""
@@ -140,6 +148,7 @@ class Staging:
                 self._commit(self._temporary_folder)
             for folder in {os.path.dirname(path) for path in self.paths}:
                 _sync(folder or os.curdir)
+        self._is_committed = True
         self.discard()
 
     def _commit(self, temporary_folder: str | None) -> None:
@@ -191,9 +200,10 @@ class Staging:
 
     def discard(self) -> None:
         """Remove everything temporary."""
-        for temporary in (*self._staged.values(), *(old for _, old in self._kept if old)):
+        temporary = [] if self._is_committed else list(self._staged.values())
+        for path in temporary + [old for _, old in self._kept if old]:
             with suppress(OSError):
-                os.unlink(temporary)
+                os.unlink(path)
         if self._temporary_folder is not None:
             leftovers.remove(self._temporary_folder)
             leftovers.unlock(self._lock)

@@ -101,15 +101,19 @@ class Memory:
         return io.BytesIO(self._data)
 
 
+_LEAST = 4096
+"""Bytes that are read at once of a file that says it has fewer."""
+
+
 class File:
     """A file on disk."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, size: int | None = None) -> None:
         self.path = path
-        self.size: int | None = os.stat(path).st_size
+        self.size: int | None = os.stat(path).st_size if size is None else size
 
     def open(self, *, again: bool) -> Stream:  # noqa: ARG002  # always again
-        return open(self.path, "rb", PIECE)
+        return open(self.path, "rb", min(PIECE, max(_LEAST, (self.size or 0) + 1)))
 
 
 class StandardInput:
@@ -161,6 +165,22 @@ def look(stream: Stream, size: int) -> tuple[bytes, Stream]:
     return start, Rewound(start, stream).buffered()
 
 
+def fill(room: memoryview, stream: Stream) -> int:
+    """Fill *room* with the next bytes of *stream*; return how many, fewer than it takes at the end only."""
+    read: int = stream.readinto(room)  # type: ignore[attr-defined]  # every buffered stream has it
+    return read
+
+
+def bytes_left(stream: Stream) -> int:
+    """Return how many bytes of a file *stream* has still to give; 0 if it is no plain file, or nobody knows."""
+    if not isinstance(stream, io.BufferedReader) or type(stream.raw) is not io.FileIO:
+        return 0
+    try:
+        return max(os.fstat(stream.fileno()).st_size - stream.tell(), 0)
+    except OSError:
+        return 0
+
+
 def check_size(size: int, limit: int) -> None:
     """Refuse an input of which *size* bytes have been read, if that is more than the *limit*.
 
@@ -171,6 +191,13 @@ def check_size(size: int, limit: int) -> None:
         raise InvalidDocument(
             [SIZE.at("", message=f"more than {limit} bytes; --max-size allows more")]
         )
+
+
+def is_remote(path: str) -> bool:
+    """Tell whether *path* is a URL, such as `s3://bucket/a.json`, which names a file elsewhere."""
+    protocol, mark, _ = path.partition("://")
+    is_protocol = protocol.isascii() and protocol.replace("+", "").replace("-", "").isalnum()
+    return bool(mark) and len(protocol) > 1 and is_protocol and protocol[0].isalpha()
 
 
 def check_path(path: str) -> None:

@@ -73,7 +73,7 @@ WAYS = (
         'reads=("1",)',
         'reads=("1",), api_version=99',
         "broken",
-        "made for version 99 of the hooks, this hub has 1",
+        "made for version 99 of the hooks, this hub has 1; update storyline-hub",
     ),
 )
 

@@ -93,6 +93,16 @@ class TestProgram:
             assert (0, "") == (status, err)
             assert out.startswith(f"Usage: hub {' '.join(command)}".rstrip())
 
+    @pytest.mark.parametrize(
+        ("command", "arguments"),
+        [(["convert"], "INPUT..."), (["plugins", "doctor"], "ID"), (["formats"], "[ID]")],
+        ids=str,
+    )
+    def test_usage_line(self, hub: Hub, command: list[str], arguments: str) -> None:
+        """The usage line names arguments as the reference does: optional ones in brackets, and no braces."""
+        usage = hub(*command, "--help").out.splitlines()[0]
+        assert f"Usage: hub {' '.join(command)} [OPTIONS] {arguments}" == usage
+
     def test_without_arguments(self, hub: Hub) -> None:
         """Without arguments the program shows its help and counts that as misuse."""
         status, out, err = hub()
@@ -236,6 +246,26 @@ class TestDetect:
         assert (1, "", EMPTY_DIRECTORY.format(directory=tmp_path)) == hub("detect", tmp_path)
 
 
+SAID = {"who": "user", "says": "m"}
+
+
+@pytest.fixture
+def moody(tmp_path: Path) -> Path:
+    """A plugin that wants a mood in every entry, and a title."""
+    reports = """document = Document(record.value, record=record)
+        if not record.value["title"]:
+            document.report(Rule("log.title", "error", "a title").at("/title", ""))
+            record.value["title"] = "unknown"
+        for index, _ in enumerate(record.value["entries"]):
+            mood = Rule("log.mood", "warning", "a mood")
+            document.report(mood.at(f"/entries/{index}/mood"))
+        yield document"""
+    text = (TOYS / "log.py").read_text().replace("    Sample,", "    Rule,\n    Sample,")
+    plugin = tmp_path / "moody.py"
+    plugin.write_text(text.replace("yield Document(record.value, record=record)", reports))
+    return plugin
+
+
 class TestConvert:
     def test_standard_output(self, hub: Hub, story: Path) -> None:
         """Without an output the result goes to standard output, and what was done to standard error."""
@@ -285,6 +315,29 @@ class TestConvert:
         status, out, err = hub("convert", file, "--to", "storyline", "-o", tmp_path / "out.json")
         assert (1, "", BROKEN_LINES.format(file=file)) == (status, out, err)
         assert [file] == list(tmp_path.iterdir())
+
+    def test_equal_warnings(self, hub: Hub, moody: Path, tmp_path: Path) -> None:
+        """Many warnings that say the same are one line; those of several kinds stand below the name of the file."""
+        words = ("--to", "storyline", "--plugin", moody, "-o", tmp_path / "out.json", "--force")
+        file = written(tmp_path / "a.json", {"title": "t", "entries": [SAID] * 40})
+        warning = "/entries/0/mood: warning: expected a mood, found nothing [log.mood]"
+        assert f"{file}: {warning} (and at 39 more places)" in hub("convert", file, *words).err
+        file = written(tmp_path / "b.json", {"title": "", "entries": [SAID]})
+        below = f'{file}:\n  /title: error: expected a title, found "" [log.title]\n  {warning}\n'
+        assert below in hub("convert", file, *words).err
+
+    def test_without_warnings(self, hub: Hub, moody: Path, tmp_path: Path) -> None:
+        """`--no-warnings` tells only of what could not be read, of one input and of many."""
+        silent = ("--no-warnings", "--on-error", "skip", "--plugin", moody, "--from", "log")
+        folder = tmp_path / "runs"
+        folder.mkdir()
+        file = folder / "a.jsonl"
+        file.write_text(json.dumps({"title": "t", "entries": [SAID]}) + '\n{"title"')
+        for one, output in ((file, "out.json"), (folder, "out")):
+            _, _, err = hub("convert", one, *silent, "--to", "storyline", "-o", tmp_path / output)
+            assert [f"{file}: line 2: fatal: the last line is cut [input.line-cut]"] == [
+                line for line in err.splitlines() if "[" in line
+            ]
 
     def test_skip(self, hub: Hub, tmp_path: Path) -> None:
         """`--on-error skip` leaves broken records out, lists them, and ends with exit status 3."""
@@ -570,12 +623,24 @@ class TestFormats:
             own["distribution"],
         )
 
-    def test_lines(self, hub: Hub) -> None:
-        """Piped, a format is a line of tab-separated values."""
-        assert (
-            "storyline\tStoryline\tstoryline/v1\tread, write\tstoryline-hub 0.1.0\n"
-            in hub("formats").out
-        )
+    def test_table(self, hub: Hub) -> None:
+        """Piped, a format is a line of a table, whose columns are named and aligned."""
+        head, *lines = hub("formats").out.splitlines()
+        line = next(one for one in lines if one.startswith("storyline "))
+        assert ["id", "can", "versions", "distribution", "title"] == head.split()
+        assert "storyline/v1" == line[head.index("versions") :].split()[0]
+        assert "Storyline" == line[head.index("title") :]
+        assert "\t" not in line
+
+    def test_terminal(self, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
+        """On a terminal long cells are folded, so that no line is wider than it."""
+        monkeypatch.setenv("COLUMNS", "60")
+        monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+        lines = hub("formats").out.splitlines()
+        assert 60 >= max(map(len, lines))
+        assert [] == [
+            word for word in ("storyline", "read,", "write") if word not in "".join(lines)
+        ]
 
     def test_one(self, hub: Hub) -> None:
         """With an id, the options of the format are shown, that of every format among them."""
@@ -585,7 +650,7 @@ class TestFormats:
 
     def test_one_file_plugin(self, hub: Hub) -> None:
         """`--plugin` adds the format of a file."""
-        assert "\nlog\t" in "\n" + hub("formats", "--plugin", TOYS / "log.py").out
+        assert "\nlog " in hub("formats", "--plugin", TOYS / "log.py").out
 
 
 class TestPlugins:

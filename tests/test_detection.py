@@ -27,8 +27,9 @@ from hub.detection import (
     detect,
     second_opinion,
 )
-from hub.errors import InvalidDocument, Json, Problem
+from hub.errors import MISSING, InvalidDocument, Json, Problem
 from hub.hookspecs import Detection, FormatInfo, Sample
+from hub.json import loads_at_once
 from hub.source import Source
 
 # Stand-ins for formats
@@ -252,6 +253,13 @@ class Memory:
         self.looks.append(("tail", size))
         return self.text[-size:] if self.has_tail else None
 
+    def small(self, limit: int) -> Json:
+        """Return the value of a small text."""
+        if len(self.text) > limit:
+            return MISSING
+        self.looks.append(("small", limit))
+        return loads_at_once(self.text)
+
     def paths(self, limit: int) -> list[str]:
         """Fail: this is no directory."""
         raise NotADirectoryError(limit)
@@ -274,6 +282,11 @@ class Directory:
     def tail(self, size: int) -> bytes | None:
         """Fail: a directory has no text."""
         raise IsADirectoryError(size)
+
+    def small(self, limit: int) -> Json:
+        """Return nothing: a directory has no value."""
+        del limit
+        return MISSING
 
     def paths(self, limit: int) -> list[str]:
         """Return the first *limit* paths."""
@@ -603,7 +616,7 @@ class TestGlanced:
             looks.append((found(memory).format, memory.looks))
         assert [
             ("atif", [("head", 64 * 1024)]),
-            ("atif", [("head", detection.GLANCED_AT)]),
+            ("atif", [("small", detection.GLANCED_AT)]),
         ] == looks
 
 

@@ -370,6 +370,13 @@ class TestShapes:
             "synthesised  /task/env/state/variant_index\n"
         ) == REPORT.to_text()
 
+    def test_residuals(self) -> None:
+        """Residuals at places that differ in indices only are one line as well: their pointers stand as keys."""
+        entries = [Entry("dropped", f"/fields/~1{index}~1a~01") for index in range(3)]
+        report = Report("a", "b", [DocumentReport(0, None, 0, entries)])
+
+        assert "dropped      /fields/~1*~1a~01  (3)" == report.to_text().splitlines()[1]
+
     def test_equal_lines(self) -> None:
         """Equal lines are one, with their number; classes stand in their order."""
         report = join(

@@ -16,7 +16,7 @@ from hub.scanner import MAX_ELEMENTS, MAX_LEVELS, MAX_MEMBERS, scan
 SCALARS = (
     st.none()
     | st.booleans()
-    | st.integers()
+    | st.integers(-(2**63), 2**64 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.text()
 )
@@ -55,7 +55,7 @@ class TestGlance:
             {"a": nested(MAX_LEVELS - 1, {"b": 1})},
             [],
             {},
-            {"a": 2**70, "b": 0.1},
+            {"a": 2**63, "b": 0.1},
         ],
     )
     def test_limits(self, value: Any) -> None:
@@ -63,7 +63,13 @@ class TestGlance:
         text = json.dumps(value).encode()
         assert scan(text) == glance(text)
 
-    @pytest.mark.parametrize("text", [b"", b"{", b"{}\n{}", b"12", b'"a"', b"words", b"[" * 900])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            *(b"", b"{", b"{}\n{}", b"12", b'"a"', b"words", b"[" * 900),
+            *(b"[%d]" % 2**70, b'["\\ud800"]'),
+        ],
+    )
     def test_what_a_scan_must_tell(self, text: bytes) -> None:
-        """What is no single object or array is left to the scan."""
+        """What is no single object or array, or is not read at once, is left to the scan."""
         assert None is glance(text)

@@ -22,6 +22,7 @@ from hub.json import (
     ExactNumber,
     Place,
     canonical,
+    canonical_pieces,
     compact,
     dumps,
     duplicate_keys,
@@ -31,7 +32,9 @@ from hub.json import (
     pad,
     refuse_non_finite,
     value_of_text,
+    values_of_texts,
 )
+from hub.residuals import equal
 from hub.testing.strategies import json_values
 
 
@@ -678,3 +681,71 @@ class TestFingerprint:
         assert fingerprint({"a": 1, "b": [None]}) == fingerprint({"b": [None], "a": 1})
         assert fingerprint(1) != fingerprint(1.0)
         assert 64 == len(fingerprint({}))
+
+
+class TestManyTexts:
+    """JSON in strings, many at once: each as it would be alone."""
+
+    TEXTS = (
+        '{"a": 1}',
+        "not JSON",
+        '"',
+        "",
+        "null",
+        "[" * 256 + "]" * 256,
+        "[" * 257 + "]" * 257,
+        '{"text": "' + "[" * 600 + '"}',
+        '"\\ud800"',
+        "\ud800",
+        "1.0",
+    )
+
+    def test_each_as_alone(self) -> None:
+        """Broken, deep and odd ones among others."""
+        expected = [value_of_text(text) for text in self.TEXTS]
+        assert expected == list(values_of_texts(self.TEXTS))
+        assert [{"a": 1}, MISSING, MISSING, MISSING, None] == expected[:5]
+        assert [list, type(MISSING), dict] == [type(one) for one in expected[5:8]]
+
+    def test_a_huge_integer_among_them(self) -> None:
+        """It is kept, after a text whose quotes are not balanced too."""
+        texts = [*self.TEXTS, '{"n": 123456789012345678901}', "-9223372036854775809"]
+        *_, first, second = values_of_texts(texts)
+        assert {"n": 123456789012345678901} == first
+        assert -9223372036854775809 == second
+
+    @given(st.lists(st.one_of(json_values().map(compact), st.text(max_size=8))))
+    def test_any(self, texts: list[str]) -> None:
+        """Whatever they are."""
+        for alone, together in zip(map(value_of_text, texts), values_of_texts(texts), strict=True):
+            assert equal(alone, together)
+
+
+class TestCanonicalPieces:
+    """The canonical text, a piece at a time."""
+
+    @pytest.mark.parametrize(
+        "value",
+        [
+            {},
+            [],
+            None,
+            {"b": list(range(64)), "a": 1},
+            {"b": list(range(65)), "a": {"z": 1, "y": []}, "\ud800": [[]] * 200},
+            {"only": [{"b": 1, "a": 123456789012345678901}] * 128},
+            list(range(100)),
+        ],
+    )
+    def test_are_the_whole(self, value: Json) -> None:
+        """Joined they are it, also where arrays are long, keys odd and numbers large."""
+        assert canonical(value) == b"".join(canonical_pieces(value))
+
+    def test_no_piece_is_as_long_as_the_whole(self) -> None:
+        """Of a long array each piece has 64 elements."""
+        lengths = [len(piece) for piece in canonical_pieces({"messages": ["x" * 97] * 640})]
+        assert 6_400 == max(lengths)
+
+    @given(json_values())
+    def test_any(self, value: Json) -> None:
+        """Whatever the value is."""
+        assert canonical(value) == b"".join(canonical_pieces(value))

@@ -22,7 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hub.errors import HubError, InvalidDocument, Json, Problem, UsageError
+from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
 from hub.json import dumps, loads
 from hub.source import Source
 from hub.streams import Pieces
@@ -141,6 +141,35 @@ class TestContainers:
         """An object is one record in both layouts, and an element of an array."""
         assert [("", value)] == read(dumps(value)) == read(dumps(value, indent=True))
         assert [("element 1", value)] == read(dumps([value], indent=True))
+
+
+class TestReadAhead:
+    """The value of a small input, which detection looks at and reading takes."""
+
+    def test_read_once(self, tmp_path: Path) -> None:
+        """Records are those of the value that was looked at; asked for again, they are read again."""
+        path = tmp_path / "a.json"
+        path.write_bytes(b'[{"a": 1}]')
+        source = Source.open(path)
+        assert [{"a": 1}] == source.small(100)
+        path.write_bytes(b'[{"b": 1}]')
+        assert [{"a": 1}] == [record.value for record in source.records()]
+        assert [{"b": 1}] == [record.value for record in source.records()]
+
+    @pytest.mark.parametrize(
+        "text",
+        [b"", b'{"a": 1}\n{"a": 2}', b'{"a": ', b"[%d]" % 2**70, gzip.compress(b"{}"), b" " * 99],
+    )
+    def test_what_is_read_as_usual(self, text: bytes) -> None:
+        """What is longer, packed, several values, or kept exactly only, is none."""
+        assert MISSING is Source(text).small(90)
+
+    def test_keys_that_are_there_twice(self) -> None:
+        """They are found in a value that was looked at, too."""
+        source = Source(b'{"a": 1, "a": 2}', thorough=True)
+        source.small(100)
+        assert 1 == len(list(source.records()))
+        assert ["input.duplicate-key"] == [problem.rule for problem in source.problems]
 
 
 class TestWholeInput:
@@ -679,11 +708,46 @@ class TestFiles:
             (file.on_error, file.options, file.max_size) for file in files
         ]
 
-    def test_directory_has_no_records(self, tmp_path: Path) -> None:
+    def test_directory_has_no_bytes(self, tmp_path: Path) -> None:
         """A directory is not read as a file."""
-        for ask in (read, lambda source: source.head(9), Source.bytes):
+        for ask in (Source.value, lambda source: source.head(9), Source.bytes):
             with pytest.raises(UsageError, match="a directory, not a file"):
                 ask(Source.open(tmp_path))
+
+    def test_records_of_a_directory(self, tmp_path: Path) -> None:
+        """The records of a directory are those of its JSON files, each with its file and its place in it."""
+        for name, text in {
+            "a/x.jsonl": '{"n": 1}\n{"n": 2}\n',
+            "b.json": '{"n": 3}',
+            "c.png": ".",
+        }.items():
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / name).write_text(text)
+        source = Source.open(tmp_path)
+        assert [
+            (0, "a/x.jsonl line 1", {"n": 1}),
+            (1, "a/x.jsonl line 2", {"n": 2}),
+            (2, "b.json", {"n": 3}),
+        ] == [(one.index, one.place, one.value) for one in source.records()]
+        assert ([], []) == (source.problems, source.unread())
+
+    def test_broken_files_of_a_directory(self, tmp_path: Path) -> None:
+        """A file that is no JSON ends the reading of its directory, or is left out like any broken record."""
+        (tmp_path / "a.json").write_text("{")
+        (tmp_path / "b.jsonl").write_text('{"n": 1}\n7\n')
+        with pytest.raises(InvalidDocument, match=r"a\.json: fatal"):
+            list(Source.open(tmp_path).records())
+        source = Source.open(tmp_path, on_error="skip")
+        assert [{"n": 1}] == [one.value for one in source.records()]
+        assert [("a.json", "input.json"), ("b.jsonl line 2", "input.record")] == [
+            (one.document, one.rule) for one in source.problems
+        ]
+
+    def test_empty_directory(self, tmp_path: Path) -> None:
+        """A directory without JSON files has no documents."""
+        (tmp_path / "notes.txt").touch()
+        with pytest.raises(InvalidDocument, match="no documents: the directory holds no JSON file"):
+            list(Source.open(tmp_path).records())
 
     def test_deep_directory(self, tmp_path: Path) -> None:
         """Files are found however deep they are, as far as the system allows paths."""

@@ -14,9 +14,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, BinaryIO
 
+from hub import remote
 from hub.batch.outcome import Outcome
+from hub.batch.places import below, joined
 from hub.batch.planning import STATE, Item
-from hub.errors import Problem, UsageError
+from hub.errors import HubError, Problem, UsageError
+from hub.streams import is_remote
 
 VERSION = 1
 _FILE, _NEXT, _TEMPORARY = "journal.jsonl", "journal.next", "temporary"
@@ -27,7 +30,7 @@ class Journal:
 
     def __init__(self, folder: str, run: dict[str, Any]) -> None:
         self._folder = folder
-        self._state = os.path.join(folder, STATE)
+        self._state = state_elsewhere(folder) if is_remote(folder) else os.path.join(folder, STATE)
         self._run = run
         self._file: BinaryIO | None = None
         self._next: BinaryIO | None = None
@@ -35,6 +38,8 @@ class Journal:
         """Where in the file it stands what became of an input, by name."""
         self._lines: dict[str, bytes] = {}
         """What was noted of inputs that have ended before those in front of them."""
+        self._earlier: dict[str, dict[str, int]] = {}
+        """What an earlier run wrote of an input that is done again: sizes by path, by place."""
         self._begun: set[str] = set()
         """Places whose outputs may be there, though nothing says that they are whole."""
 
@@ -53,9 +58,13 @@ class Journal:
         entry = json.loads(line)
         self._file.seek(0, os.SEEK_END)
         outcome = self._outcome(entry["outcome"])
-        if outcome.is_failure or entry["place"] != item.place:
+        if entry["place"] != item.place:
             return None
-        if entry["identity"] != item.identity or entry["sizes"] != _sizes(outcome):
+        is_same = entry["identity"] == item.identity and entry["sizes"] == _sizes(outcome)
+        if outcome.is_failure or not is_same:
+            self._earlier[item.place] = dict(
+                zip(outcome.outputs, entry["sizes"] or (), strict=False)
+            )
             return None
         self._lines[item.place] = line
         return outcome
@@ -66,10 +75,27 @@ class Journal:
 
     def begun(self, item: Item) -> None:
         """Note that *item* is given to somebody."""
-        if item.place not in self._begun and not os.path.lexists(
-            os.path.join(self._folder, item.place)
-        ):
+        if item.place not in self._begun and not _exists(joined(self._folder, item.place)):
             self._add(self._file, _line({"begun": item.place}))
+
+    def without_earlier(self, item: Item, outcome: Outcome) -> Outcome:
+        """Remove what an earlier run wrote of *item* and this one has not; return *outcome*, which then says so.
+
+        What has changed since is not touched, but named.
+        """
+        earlier = self._earlier.pop(item.place, {})
+        words = []
+        for path, size in earlier.items():
+            if path in outcome.outputs or (found := _size(path)) is None:
+                continue
+            if found == size:
+                (remote.remove if is_remote(path) else os.unlink)(path)
+                words.append(f"{path}, of an earlier run, is removed")
+            else:
+                words.append(f"{path}, of an earlier run, was changed and stays")
+        if not words:
+            return outcome
+        return outcome._replace(message="; ".join(filter(None, [outcome.message, *words])))
 
     def ended(self, item: Item, outcome: Outcome) -> None:
         """Note what became of *item*."""
@@ -90,7 +116,7 @@ class Journal:
     def _entry(self, item: Item, outcome: Outcome) -> dict[str, Any]:
         """Return what is noted of an input that has ended; its outputs by their path below the folder."""
         told = outcome._replace(
-            outputs=[os.path.relpath(path, self._folder) for path in outcome.outputs],
+            outputs=[below(self._folder, path) for path in outcome.outputs],
             problems=[problem._asdict() for problem in outcome.problems],  # type: ignore[misc]  # JSON
             measures=None,
             made=None,
@@ -127,7 +153,7 @@ class Journal:
             )
         os.makedirs(self._state, exist_ok=True)
         self._file = open(path, "a+b")  # noqa: SIM115  # closed by `opened`
-        _lock(self._file, self._state)
+        _lock(self._file, self._folder)
         shutil.rmtree(self.temporary, ignore_errors=True)
         os.mkdir(self.temporary)
         if not (is_there and resume and self._load()):
@@ -197,7 +223,16 @@ def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> It
         journal._close()  # noqa: SLF001
 
 
-def _lock(file: BinaryIO, state: str) -> None:
+def state_elsewhere(folder: str) -> str:
+    """Return the folder of this machine for the journal of a run that writes to the URL *folder*."""
+    from hashlib import sha256
+
+    home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    name = sha256(folder.rstrip("/").encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return os.path.join(home, "storyline-hub", name)
+
+
+def _lock(file: BinaryIO, folder: str) -> None:
     """Keep others from writing to the same folder, where the system can."""
     try:
         import fcntl
@@ -206,17 +241,28 @@ def _lock(file: BinaryIO, state: str) -> None:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        raise UsageError(f"{os.path.dirname(state)}: another run writes to it") from None
+        raise UsageError(f"{folder}: another run writes to it") from None
     except OSError:
         return  # a file system without locks
 
 
 def _sizes(outcome: Outcome) -> list[int] | None:
-    """Return how large the outputs are that stand on the disk; None if one is not there."""
+    """Return how large the outputs are; None if one is not there."""
+    found = [_size(path) for path in outcome.outputs]
+    sizes = [size for size in found if size is not None]
+    return sizes if len(sizes) == len(found) else None
+
+
+def _size(path: str) -> int | None:
+    """Return how large the file at *path* is; None if there is none, or nobody says."""
     try:
-        return [os.stat(path).st_size for path in outcome.outputs]
-    except OSError:
+        return remote.find(path).size if is_remote(path) else os.stat(path).st_size
+    except (HubError, OSError):
         return None
+
+
+def _exists(path: str) -> bool:
+    return remote.exists(path) if is_remote(path) else os.path.lexists(path)
 
 
 def _line(value: dict[str, Any]) -> bytes:

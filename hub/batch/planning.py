@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
+from hub import remote
 from hub.batch.archives import stem_of, take_out
 from hub.batch.places import Places, relative_to, shared_folder
 from hub.errors import HubError
 from hub.source import Source
+from hub.streams import is_remote, paths_below
 
 MAGIC = re.compile(r"[*?\[]")
 """What makes a name that is no file a pattern."""
@@ -51,22 +54,25 @@ class Item(NamedTuple):
         """Return what changes when the input does: size and times of the file, or of all files of the directory."""
         try:
             return self._stamp()
-        except OSError:
+        except (HubError, OSError):
             return None
 
-    def _stamp(self) -> str:
+    def _stamp(self) -> str | None:
         if self.container is not None:
             return self.container
-        if os.path.isdir(self.path):
-            digest = hashlib.sha256()
-            for path, _ in _files(self.path):
-                digest.update(f"{path}\0{_stamp(os.path.join(self.path, path))}\0".encode())
-            return digest.hexdigest()
-        return _stamp(self.path)
+        if is_remote(self.path):
+            return self.identity or remote.find(self.path).stamp
+        found = os.stat(self.path)
+        if not stat.S_ISDIR(found.st_mode):
+            return _stamp(found)
+        digest = hashlib.sha256()
+        for path in paths_below(self.path):
+            one = _stamp(os.stat(os.path.join(self.path, path)))
+            digest.update(f"{path}\0{one}\0".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
 
 
-def _stamp(path: str) -> str:
-    found = os.stat(path)
+def _stamp(found: os.stat_result) -> str:
     return f"{found.st_size}-{found.st_mtime_ns}-{found.st_ctime_ns}"
 
 
@@ -77,6 +83,8 @@ class _Root(NamedTuple):
     base: str
     """The folder to which places below it are relative, if it is the only one."""
     is_pattern: bool = False
+    is_folder: bool = False
+    """Whether it is a folder elsewhere."""
 
 
 class Spool(NamedTuple):
@@ -98,14 +106,15 @@ def plan(
 ) -> Iterator[Item]:
     """Yield an item for each file of *inputs*, in the order of the inputs and then of paths.
 
-    With one input, places are relative to it; with several, to the folder that holds all of them. *without* is a folder
-    that is left out: that of the outputs, where it lies among the inputs. With a *spool* the files of archives are
-    inputs, without one an archive is one.
+    With one input, places are relative to it; with several, to the folder that holds all of them, or where one of
+    them is elsewhere, each to the input that it is of. *without* is a folder that is left out: that of the outputs,
+    where it lies among the inputs. With a *spool* the files of archives are inputs, without one an archive is one.
     """
     roots = [_root(one) for one in inputs]
-    base = roots[0].base if len(roots) == 1 else shared_folder([one.base for one in roots])
+    is_shared = len(roots) > 1 and not any(is_remote(one.path) for one in roots)
+    shared = shared_folder([one.base for one in roots]) if is_shared else None
     seen: set[int] = set()
-    avoided = None if without is None else os.path.realpath(without)
+    avoided = without if without is None or is_remote(without) else os.path.realpath(without)
     for root in roots:
         for item in _with_archives(_items(root, claims, avoided), claims, spool):
             if len(roots) > 1 or root.is_pattern:
@@ -113,13 +122,17 @@ def plan(
                 if key in seen:
                     continue
                 seen.add(key)
-            yield item._replace(place=places.of(_place(item, base)))
+            yield _placed(item, places, shared or root.base)
 
 
-def _place(item: Item, base: str) -> str:
-    if item.error is not None:
-        return f"?/{item.name}"  # nothing is written there
-    return relative_to(base, item.place or item.path)
+def _placed(item: Item, places: Places, base: str) -> Item:
+    """Return *item* with the place that it gets; one that gets none has an error."""
+    if item.error is None:
+        try:
+            return item._replace(place=places.of(relative_to(base, item.place or item.path)))
+        except HubError as error:
+            item = item._replace(error=error)
+    return item._replace(place=places.of(f"?/{item.name}"))  # nothing is written there
 
 
 def _with_archives(items: Iterable[Item], claims: Claims, spool: Spool | None) -> Iterator[Item]:
@@ -138,13 +151,21 @@ def _taken_out(item: Item, stem: str, claims: Claims, spool: Spool) -> Iterator[
     import tempfile
 
     folder = tempfile.mkdtemp(dir=spool.folder)
+    fetched = tempfile.mkdtemp(dir=spool.folder) if is_remote(item.path) else None
     try:
-        refused = take_out(item.path, folder, limit=spool.limit)
+        path = item.path
+        if fetched is not None:
+            path = os.path.join(fetched, os.path.basename(path))
+            remote.get(item.path, path)
+        refused = take_out(path, folder, limit=spool.limit)
     except HubError as error:
         shutil.rmtree(folder, ignore_errors=True)
         yield item._replace(error=error)
         return
-    archive = item.stamp()
+    finally:
+        if fetched is not None:
+            shutil.rmtree(fetched, ignore_errors=True)
+    archive = item.stamp() or "-"
     for one in refused:
         name = f"{item.path}/{one.name}"
         yield Item(item.path, name, "", error=one.error, container=archive)
@@ -159,6 +180,8 @@ def _taken_out(item: Item, stem: str, claims: Claims, spool: Spool) -> Iterator[
 
 
 def _root(named: str) -> _Root:
+    if is_remote(named):
+        return _root_elsewhere(named)
     if os.path.isdir(named):
         return _Root(named, named)
     if MAGIC.search(named) and not os.path.lexists(named):
@@ -167,8 +190,40 @@ def _root(named: str) -> _Root:
     return _Root(named, stem_of(named) or os.path.dirname(named) or os.curdir)
 
 
+def _root_elsewhere(named: str) -> _Root:
+    if "*" in named:
+        return _Root(named, named.partition("*")[0].rpartition("/")[0], is_pattern=True)
+    try:
+        is_folder = remote.find(named).is_folder
+    except HubError:
+        is_folder = False  # it is said when it is read
+    base = named.rstrip("/") if is_folder else stem_of(named) or named.rpartition("/")[0]
+    return _Root(named, base, is_folder=is_folder)
+
+
+def _elsewhere(root: _Root, avoided: str | None) -> Iterator[Item]:
+    """Yield an item for each file elsewhere that *root* stands for; no format claims a folder there."""
+    if not (root.is_pattern or root.is_folder):
+        yield Item(root.path, root.path, root.path.partition("?")[0], is_found=False)
+        return
+    try:
+        number = 0
+        for found in (remote.matching if root.is_pattern else remote.below)(root.path):
+            url = found.url
+            is_output = avoided is not None and url.startswith(f"{avoided.rstrip('/')}/")
+            if not is_output and f"/{STATE}" not in url:
+                number += 1
+                yield Item(url, url, url.partition("?")[0], identity=found.stamp)
+        if root.is_pattern and not number:
+            raise HubError("no file matches")
+    except HubError as error:
+        yield Item(root.path, root.path, "", is_found=False, error=error)
+
+
 def _items(root: _Root, claims: Claims, avoided: str | None) -> Iterator[Item]:
-    if root.is_pattern:
+    if is_remote(root.path):
+        yield from _elsewhere(root, avoided)
+    elif root.is_pattern:
         yield from _matching(root, claims, avoided)
     elif os.path.isdir(root.path):
         yield from _below(root.path, claims, avoided)
@@ -233,9 +288,3 @@ def _entries(folder: str) -> list[tuple[str, bool]]:
             ):
                 found.append((os.path.join(folder, entry.name), is_folder))
     return sorted(found)
-
-
-def _files(folder: str) -> Iterable[tuple[str, bool]]:
-    from hub.streams import paths_below
-
-    return ((path, False) for path in paths_below(folder))

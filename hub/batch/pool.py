@@ -50,8 +50,10 @@ class Events(Generic[Thing, Result]):
     def begun(self, thing: Thing) -> None:
         """Note that *thing* is given to somebody."""
 
-    def ended(self, thing: Thing, result: Result) -> None:
-        """Note what became of *thing*."""
+    def ended(self, thing: Thing, result: Result) -> Result:
+        """Note what became of *thing*, and return it."""
+        del thing
+        return result
 
 
 def done(
@@ -78,8 +80,7 @@ def _alone(
     for thing, known in things:
         if known is None:
             events.begun(thing)
-            result = work(thing)
-            events.ended(thing, result)
+            result = events.ended(thing, work(thing))
             collector.count()
         else:
             result = known
@@ -87,14 +88,18 @@ def _alone(
 
 
 class _Collector:
-    """Collects garbage now and then, where the collector is off."""
+    """Collects garbage now and then, where the collector is off; what was loaded for the first thing is no garbage."""
 
     def __init__(self) -> None:
         self._count = 0
 
     def count(self) -> None:
         self._count += 1
-        if self._count % COLLECTED_AFTER == 0 and not gc.isenabled():
+        if gc.isenabled():
+            return
+        if self._count == 1:
+            gc.freeze()
+        elif self._count % COLLECTED_AFTER == 0:
             gc.collect()
 
 
@@ -223,8 +228,7 @@ class _Pool(Generic[Thing, Result]):
                 self._again.extend(worker.in_hand)
                 self._workers.remove(worker)
                 worker.end(at_once=True)
-            self._waiting[number] = (thing, result)
-            self._events.ended(thing, result)
+            self._waiting[number] = (thing, self._events.ended(thing, result))
 
 
 _END: tuple[Any, Any] = (None, None)
@@ -237,7 +241,6 @@ def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
     gc.disable()
     collector = _Collector()
     work.prepare()  # type: ignore[attr-defined]  # `Work`
-    gc.freeze()
     with suppress(EOFError, OSError, KeyboardInterrupt):
         while True:
             connection.send(work(connection.recv()))

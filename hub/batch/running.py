@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from hub import remote
 from hub.batch import journal as journals
 from hub.batch.archives import stem_of
 from hub.batch.counting import Counting
 from hub.batch.outcome import Outcome
-from hub.batch.places import COMMON, Places
+from hub.batch.places import COMMON, PACKED, Places
 from hub.batch.planning import STATE, Item, Spool, plan
 from hub.batch.pool import Events, Work, done
 from hub.batch.work import Converting, Making, Reading, Validating
@@ -25,7 +26,7 @@ from hub.compression import compressor
 from hub.errors import UsageError
 from hub.source import Source
 from hub.staging import Area, Staging
-from hub.streams import PIECE
+from hub.streams import PIECE, is_remote
 
 if TYPE_CHECKING:
     from hub.api import Container
@@ -99,6 +100,8 @@ def convert_many(
     )
     _check(named)
     target = os.fspath(output)
+    if is_remote(target):
+        remote.refuse_read_only(target)
     if merge is None:
         _check_folder(named, target)
         return run.outcomes(target, _places(to, format, folders=split))
@@ -148,14 +151,15 @@ def _merged(run: _Run, target: str) -> Iterator[Outcome]:
     """
     run = run._replace(writing={**run.writing, "container": "lines"})
     folder, name = os.path.split(target)
-    parts = os.path.join(folder, f"{STATE}-{name}")
+    parts = journals.state_elsewhere(target) if is_remote(target) else None
+    parts = parts or os.path.join(folder, f"{STATE}-{name}")
     places = Places((), None, plain=True)
     if target == "-":
         with tempfile.TemporaryDirectory(prefix="storyline-hub-") as parts:
             yield from _gathered(run.outcomes(parts, places), sys.stdout.buffer.write, [])
         return
     area = Area(folder, parts)
-    staging = Staging(folder, force=run.force, inputs=run.inputs, make=False, area=area)
+    staging = _staging(folder, run, area)
     staging.check(name)
     os.makedirs(parts, exist_ok=True)
     packer = compressor(name)
@@ -178,6 +182,14 @@ def _merged(run: _Run, target: str) -> Iterator[Outcome]:
         staging.discard()
         with suppress(OSError):
             os.rmdir(parts)
+
+
+def _staging(folder: str, run: _Run, area: Area) -> Staging:
+    if is_remote(folder):
+        from hub.uploading import Uploading
+
+        return Uploading(folder, force=run.force, inputs=run.inputs, area=area)
+    return Staging(folder, force=run.force, inputs=run.inputs, make=False, area=area)
 
 
 def _gathered(
@@ -340,8 +352,17 @@ def is_whole(folder: str, format: str | None) -> bool:
     )
 
 
+def names_a_file(output: str) -> bool:
+    """Tell whether *output* is standard output, or the name of a file of JSON, and no folder that is there."""
+    stem, suffix = os.path.splitext(output.lower())
+    name = stem if suffix in PACKED else output.lower()
+    return output == "-" or (name.endswith(COMMON) and not os.path.isdir(output))
+
+
 def count(inputs: Sequence[str], format: str | None, *, without: str | None = None) -> int | None:
-    """Return how many inputs there are; None where that takes looking into archives."""
+    """Return how many inputs there are; None where that takes looking into archives, or elsewhere."""
+    if any(map(is_remote, inputs)):
+        return None
     number = 0
     for item in plan(inputs, claims(format), Places((), None), without=without):
         if stem_of(item.path) is not None:
@@ -374,9 +395,11 @@ class _Noted(Events[Item, Outcome]):
         """Note that *thing* is given to somebody."""
         self._journal.begun(thing)
 
-    def ended(self, thing: Item, result: Outcome) -> None:
-        """Note what became of *thing*."""
+    def ended(self, thing: Item, result: Outcome) -> Outcome:
+        """Note what became of *thing*, once what it was earlier is gone."""
+        told = self._journal.without_earlier(thing, result)
         self._journal.ended(thing, result)
+        return told
 
 
 def _to_do(
@@ -396,10 +419,16 @@ def _check(inputs: Sequence[str]) -> None:
 
 
 def _check_folder(inputs: Sequence[str], output: str) -> None:
+    is_one = len(inputs) == 1 and os.path.isdir(inputs[0])
+    hint = "; --from FORMAT makes one input of a directory" if is_one else ""
     if output == "-":
-        raise UsageError("several inputs need a folder to write to; name one with -o")
-    if os.path.lexists(output) and not os.path.isdir(output):
-        raise UsageError(f"{output}: not a folder; several inputs need one, or --merge lines")
+        raise UsageError(f"several inputs need a folder to write to; name one with -o{hint}")
+    if is_remote(output):
+        if output.rstrip("/") in {one.rstrip("/") for one in inputs}:
+            raise UsageError(f"{output}: the output is the input")
+        return
+    if names_a_file(output) or (os.path.lexists(output) and not os.path.isdir(output)):
+        raise UsageError(f"{output}: not a folder; several inputs need one, or --merge lines{hint}")
     for one in inputs:
         if os.path.isdir(one) and os.path.realpath(one) == os.path.realpath(output):
             raise UsageError(f"{output}: the output is the input")

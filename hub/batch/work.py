@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.batch.outcome import Outcome, failure
+from hub.batch.places import joined
 from hub.batch.planning import Item
 from hub.errors import InvalidDocument, Problem
 
@@ -96,7 +96,7 @@ class Converting(NamedTuple):
             return Outcome(item.name, "failed", 1, message=message, fidelity=fidelity)
         source = self.reading.source(item)
         sink = Sink.open(
-            os.path.join(self.output, *item.place.split("/")),
+            joined(self.output, item.place),
             container=self.container,
             force=self.force or item.is_again,
             inputs=[source],

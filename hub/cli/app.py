@@ -11,6 +11,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from hub.cli.usage import UsageCommand
 from hub.errors import FormatError
 
 HELP = "Detect, convert and validate AI-agent trajectories. Nothing is lost in silence."
@@ -67,7 +68,7 @@ def program(wanted: str | None = None) -> typer.Typer:
             app.add_typer(module.app, name=command.name, short_help=command.short_help)
         else:
             function = getattr(module, command.function)
-            app.command(command.name, short_help=command.short_help)(function)
+            app.command(command.name, cls=UsageCommand, short_help=command.short_help)(function)
     if wanted not in NAMES:
         _add_others(app, wanted)
     return app

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 
 from hub.batch.outcome import Outcome
 from hub.batch.summary import Counts, Summary
-from hub.cli.output import NO_FILES, problem_lines, say
+from hub.cli.output import NO_FILES, say, say_notes
 
 EVERY = 10.0
 """Seconds between two lines that say how far it is, where no terminal shows it."""
@@ -45,14 +45,12 @@ def follow(
     return counts.exit_status
 
 
-def tell(outcome: Outcome) -> None:
-    """Say on standard error what is wrong with an input."""
+def tell(outcome: Outcome, severities: Collection[str] = ("fatal", "error", "warning")) -> None:
+    """Say on standard error what is wrong with an input: problems of some *severities*."""
     if outcome.result == "passed-over":
         say(f"{outcome.input}: skipped: {outcome.problems[0].message}")
-        return
-    problems = [problem for problem in outcome.problems if problem.severity != "info"]
-    for line in problem_lines(problems, outcome.input):
-        say(line)
+    else:
+        say_notes([one for one in outcome.problems if one.severity in severities], outcome.input)
     if outcome.message is not None:
         say(f"hub: {outcome.input}: {outcome.message}")
 

@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -24,7 +25,7 @@ from hub.cli.options import (
     pairs,
     processes,
 )
-from hub.cli.output import say, say_problems
+from hub.cli.output import say, say_notes
 from hub.errors import UsageError
 
 if TYPE_CHECKING:
@@ -133,13 +134,21 @@ def convert(
         typer.Option(metavar="NAME", help="Use an extension that is installed; repeatable."),
     ] = None,
     plugin: Plugins = None,
+    no_warnings: Annotated[
+        bool,
+        typer.Option(
+            "--no-warnings",
+            help="Tell only of what could not be read, not of what is wrong with the rest.",
+        ),
+    ] = False,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Do not tell what was written.")
     ] = False,
 ) -> None:
     """Convert a trajectory file to another format, or all files of directories.
 
-    Of many inputs each is detected alone, and becomes a file below the folder OUT, as the inputs lie.
+    Of many inputs each is detected alone, and becomes a file below the folder OUT, as the inputs lie. A directory that
+    is to become one file is one input, if --from says what its files are.
     What the target cannot hold travels in its envelope, and comes back when the file is converted again.
     Nothing is written over the input, nor over an existing file without --force; no half-written file is left.
     """
@@ -149,9 +158,10 @@ def convert(
     refused = [kind for kind in fail_on or () if kind not in FAILURES]
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
+    severities = ("fatal",) if no_warnings else ("fatal", "error", "warning")
     extensions = [*(extension or ()), *(["redact"] if redact else [])]
-    is_ray = engine == "ray"
-    if is_ray or jobs is not None or resume or split or merge or summary or are_many(inputs, from_):
+    is_run = jobs is not None or engine == "ray" or bool(resume or split or merge or summary)
+    if is_run or are_many(inputs, from_, output):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         settings = {
@@ -175,7 +185,11 @@ def convert(
             "options": pairs(option),
             "plugins": tuple(plugin or ()),
         }
-        raise typer.Exit(_convert_many(inputs, output, settings, summary=summary, quiet=quiet))
+        raise typer.Exit(
+            _convert_many(
+                inputs, output, settings, severities=severities, summary=summary, quiet=quiet
+            )
+        )
     api.kept = [] if app.exits_at_once else None
     file = inputs[0]
     twice = bool(report or fail_on)
@@ -220,7 +234,7 @@ def convert(
         options=pairs(option),
         extensions=extensions,
     )
-    say_problems([one for one in result.problems if one.severity != "info"], file)
+    say_notes([one for one in result.problems if one.severity in severities], file)
     if not quiet:
         say(_summary(result))
         if result.homeless:
@@ -239,6 +253,7 @@ def _convert_many(
     output: str,
     settings: dict[str, Any],
     *,
+    severities: Sequence[str],
     summary: str | None,
     quiet: bool,
 ) -> int:
@@ -252,7 +267,7 @@ def _convert_many(
         summary=summary,
         force=settings["force"] or settings["resume"],
         quiet=quiet,
-        show=tell,
+        show=partial(tell, severities=severities),
     )
 
 

@@ -1,5 +1,6 @@
 """`hub formats`: what is there to convert from and to."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -27,17 +28,22 @@ def formats(
         rows = [
             (
                 one.id,
-                one.info.title,
-                ", ".join(one.info.reads),
                 "read, write" if one.can_write else "read",
+                _versions(one.info.reads),
                 one.origin,
+                one.info.title,
             )
             for one in chosen
         ]
-        print_table(("id", "title", "versions", "can", "distribution"), rows)
+        print_table(("id", "can", "versions", "distribution", "title"), rows)
     else:
         for line in _lines(chosen[0]):
             typer.echo(printable(line))
+
+
+def _versions(reads: Sequence[str]) -> str:
+    """Return the versions that are read; of more than two the first and the last."""
+    return ", ".join(reads) if len(reads) <= 2 else f"{reads[0]} to {reads[-1]}"  # noqa: PLR2004  # as it says
 
 
 def _as_json(one: object) -> dict[str, object]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import zip_longest
 from signal import Signals
+from textwrap import wrap
 
 import typer
 
@@ -63,6 +66,43 @@ def say_problems(problems: Sequence[Problem], name: str | None) -> None:
     """Show *problems* of the input *name* on standard error."""
     for line in problem_lines(problems, name):
         say(line)
+
+
+def say_notes(problems: Sequence[Problem], name: str) -> None:
+    """Show on standard error what was found in the input *name*; what was read all the same stands in groups."""
+    say_problems([one for one in problems if one.severity == "fatal"], name)
+    lines = grouped_lines([one for one in problems if one.severity != "fatal"])
+    if len(lines) == 1:
+        say(f"{name}: {lines[0]}")
+    elif lines:
+        say("\n  ".join([f"{name}:", *lines]))
+
+
+def grouped_lines(problems: Sequence[Problem]) -> list[str]:
+    """Return a line for each of *problems*; for many that say the same, one with the first place; ten of one rule."""
+    groups: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        groups.setdefault((problem.rule, problem.message), []).append(problem)
+    by_rule: dict[str, list[str]] = {}
+    for (rule, _), group in groups.items():
+        lines = by_rule.setdefault(rule, [])
+        if len(group) > ALONE:
+            lines.append(f"{group[0]} (and at {len(group) - 1} more places)")
+        else:
+            lines.extend(map(str, group))
+    return [
+        line
+        for rule, lines in by_rule.items()
+        for line in _folded(lines, f"… and {len(lines) - FOLDED_AFTER} more [{rule}]")
+    ]
+
+
+ALONE = 3
+"""So many problems that say the same are shown one by one."""
+
+
+def _folded(lines: list[str], rest: str) -> list[str]:
+    return lines if len(lines) <= FOLDED_AFTER else [*lines[:FOLDED_AFTER], rest]
 
 
 def error_status(error: BaseException, name: str | None = None) -> int:
@@ -164,17 +204,25 @@ def print_json(value: object) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print *rows* as a table for a terminal, else as lines of tab-separated values."""
-    if not sys.stdout.isatty():
-        for row in rows:
-            typer.echo(printable("\t".join(row)))
-        return
-    from rich.console import Console
-    from rich.table import Table
+    """Print *rows* below the names of their *columns*; on a terminal long cells are folded, else a row is a line."""
+    table = [list(map(printable, row)) for row in (columns, *rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    if sys.stdout.isatty():
+        _narrow(widths, shutil.get_terminal_size().columns - len(GAP) * (len(widths) - 1))
+    for row in table:
+        cells = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+        for parts in zip_longest(*cells, fillvalue=""):
+            padded = map(str.ljust, parts, widths)
+            typer.echo(GAP.join(padded).rstrip())
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    for row in rows:
-        table.add_row(*(printable(cell).replace("[", "\\[") for cell in row))
-    Console().print(table)
+
+GAP = "  "
+"""What stands between two columns."""
+NARROWEST = 10
+"""Characters that every column keeps."""
+
+
+def _narrow(widths: list[int], room: int) -> None:
+    """Make the widest of *widths* narrower, until all of them have *room*, or none can give way."""
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1

@@ -8,6 +8,7 @@ import typer
 
 from hub.cli.options import AsJson, Plugins, load_plugins
 from hub.cli.output import print_json, print_table, printable
+from hub.cli.usage import UsageCommand
 
 if TYPE_CHECKING:
     from hub.cli.additions import Addition
@@ -39,7 +40,7 @@ def plugins(
         print_table(columns, rows)
 
 
-@app.command()
+@app.command(cls=UsageCommand)
 def doctor(
     id: Annotated[
         str, typer.Argument(metavar="ID", help="Id of the format, or name of the command.")

@@ -77,11 +77,20 @@ def are_sound(turns: Iterable[Turn]) -> bool:
     all_turns = all_calls = 0
     for turn in turns:
         all_turns += 1
-        if not turn.source or turn.prompt is not None:
+        prompt = turn.prompt
+        if not turn.source or (
+            prompt is not None
+            and (turn.is_copied_context is True or not (prompt.system or prompt.user))
+        ):
             return False
         turn_ids.add(turn.turn_id)
         for call in turn.tool_calls or ():
-            if not call.tool_call_id or not call.function_name or call.response is not None:
+            response = call.response
+            if (
+                not call.tool_call_id
+                or not call.function_name
+                or (response is not None and response.status is None and response.exit_code is None)
+            ):
                 return False
             call_ids.add(call.tool_call_id)
             all_calls += 1

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NoReturn
 
 from hub.errors import InvalidDocument, PluginError
+from hub.registry import place_in_plugin
 
 
 class ContractBroken(AssertionError):
@@ -54,15 +53,7 @@ def doing(what: str) -> Iterator[None]:
 
 def _told(what: str, error: BaseException) -> NoReturn:
     broken(
-        f"{what}: {type(error).__name__}: {error}{_place(error)}",
+        f"{what}: {type(error).__name__}: {error}{place_in_plugin(error)}",
         "check the type of a value before it is used; what is wrong in a document is a Problem"
         " (`document.report(RULE.at(pointer, value))`), not an exception",
     )
-
-
-def _place(error: BaseException) -> str:
-    """Return where *error* arose, in the deepest code that is not the hub's."""
-    own = str(Path(__file__).parent.parent)
-    frames = [one for one in traceback.extract_tb(error.__traceback__) if own not in one.filename]
-    frames = [one for one in frames if "pluggy" not in one.filename]
-    return f" (at {frames[-1].filename}:{frames[-1].lineno}, {frames[-1].name})" if frames else ""

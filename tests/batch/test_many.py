@@ -491,6 +491,34 @@ class TestResume:
             "z.json": "z",
         } == sessions("out")
 
+    def test_what_changed_and_fails(self, hub: Hub) -> None:
+        """Of a changed input that fails nothing old is left; that is said, and in the summary."""
+        write("in/a.json", story("a"))
+        write("in/b.json", story("b"))
+        write("in/c.json", story("c"))
+        hub(*self.CONVERT)
+        write("in/a.json", story("a", turns=[{"id": 1, "src": "", "msg": "hi"}]))
+        write("in/c.json", "none of ours")
+        Path("out/c.json").write_text("changed by hand")
+        status, _, err = hub(*self.CONVERT, "--resume", "--summary", "s.json")
+        assert 3 == status
+        assert {"b.json", "c.json"} == set(tree("out"))
+        assert "hub: in/a.json: out/a.json, of an earlier run, is removed\n" in err
+        assert "in/c.json: out/c.json, of an earlier run, was changed and stays\n" in err
+        assert "out/a.json, of an earlier run" in summary("s.json")["in/a.json"]["message"]
+        err = hub(*self.CONVERT, "--resume").err
+        assert "of an earlier run" not in err
+
+    def test_fewer_documents(self, hub: Hub) -> None:
+        """So it is with what is no document of a changed input any more."""
+        write("in/rows.jsonl", story("d"), story("e"))
+        hub(*self.CONVERT, "--split")
+        write("in/rows.jsonl", story("d"))
+        status, _, err = hub(*self.CONVERT, "--split", "--resume")
+        assert 0 == status
+        assert {"rows/d.storyline.json": "d"} == sessions("out")
+        assert "out/rows/e.storyline.json, of an earlier run, is removed" in err
+
     def test_other_settings(self, hub: Hub) -> None:
         """A run with other settings is another run."""
         write("in/a.json", story("a"))

@@ -10,6 +10,7 @@ import base64
 import gzip
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -187,17 +188,17 @@ def steps_of(document: Json) -> Json:
 
 class TestFormats:
     def test_list(self, hub: Hub) -> None:
-        """Each format is a line: id, title, versions, what can be done with it, distribution."""
+        """Each format is a line: id, what can be done with it, versions, distribution, title."""
         status, out, err = hub("formats")
         assert (0, "") == (status, err)
-        lines = [line.split("\t") for line in out.splitlines()]
-        by_id = {line[0]: line[1:4] for line in lines}
+        by_id = {line.split()[0]: re.split("  +", line)[1:] for line in out.splitlines()}
         assert [
-            "ACTF: benchmark tasks and the attempts at them",
-            "ACTF_v1.0, ACTF_v1.0 in records of AgentCompass 1.0",
             "read, write",
+            "ACTF_v1.0, ACTF_v1.0 in records of AgentCompass 1.0",
+            "storyline-hub-actf 0.1.0",
+            "ACTF: benchmark tasks and the attempts at them",
         ] == by_id["actf"]
-        assert ["Agents' Last Exam trajectory", "ALE-v1.0", "read, write"] == by_id["ale"]
+        assert "ATIF-v1.0 to ATIF-v1.8" == by_id["atif"][1]
 
     def test_options(self, hub: Hub) -> None:
         """The options of a format are shown with it."""
@@ -217,7 +218,7 @@ class TestFormats:
         """Every installed plugin works."""
         status, out, _ = hub("plugins")
         assert 0 == status
-        assert {"ok"} == {line.split("\t")[1] for line in out.splitlines()}
+        assert {"ok"} == {line.split()[1] for line in out.splitlines()[1:]}
 
 
 class TestDetect:
@@ -473,6 +474,25 @@ class TestContainers:
 
 
 class TestDirectories:
+    @pytest.mark.skipif("atif" not in api.formats, reason="needs ATIF")
+    def test_one_input(self, hub: Hub) -> None:
+        """A directory of files of a format that is named becomes one file again; without the name it stays many."""
+        file = example("slugify.actf.json")
+        hub("convert", file, "--to", "atif", "--container", "dir", "-o", "runs")
+        assert ["document-1.atif.json", "document-2.atif.json"] == below("runs")
+        back = ("--to", "actf", "-o", "back.json")
+        status, _, err = hub("convert", "runs", "--from", "atif", *back)
+        assert (0, "atif -> actf: 2 trajectories in 1 document in back.json\n") == (status, err)
+        assert load(file) == load("back.json")
+        assert 2 == len(list(api.read("runs", format="atif")))
+        status, _, err = hub("convert", "runs", "--to", "actf", "-o", "other.json")
+        assert (2, "--from FORMAT makes one input of a directory\n") == (
+            status,
+            err.split("; ")[-1],
+        )
+        hub("convert", "runs", "--from", "atif", "--to", "actf", "-o", "out")
+        assert ["document-1.actf.json", "document-2.actf.json"] == below("out")[-2:]
+
     RUN = "textkit-slugify-accents/v0/textkit-slugify-accents_attempt-{}/trajectory.json"
 
     @pytest.mark.parametrize("target", ["runs/", "runs"])

@@ -14,7 +14,7 @@ class Message(TypedDict, total=False):
 
     role: Literal["user", "assistant"]
     content: Required[str | list[dict[str, Any]]]
-    """Text, or blocks: `text`, `thinking`, `tool_use`, `tool_result`, `image`."""
+    """Text, or blocks: `text`, `thinking`, `redacted_thinking`, `tool_use`, `tool_result`, `image`."""
     id: str
     """The same in all lines of one message."""
     model: str
@@ -50,5 +50,7 @@ MAPPED = frozenset({"type", "sessionId", "timestamp", "isSidechain", "message"})
 MAPPED_IN_MESSAGE = frozenset({"role", "content", "model", "usage"})
 FLAGS = ("isMeta", "isCompactSummary", "isApiErrorMessage", "subtype", "level")
 """Members of a line that say what kind of message it is; they go into `extra` of the turn."""
+CALLS = ("tool_use", "server_tool_use", "mcp_tool_use")
+"""Blocks that are calls; of tools that the API runs itself the result stands in the same message, `..._tool_result`."""
 TASKS = ("Task", "Agent")
 """Tools that start a sub-agent."""

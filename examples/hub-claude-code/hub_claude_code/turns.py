@@ -10,7 +10,7 @@ from typing import Any
 
 from hub import MISSING, CallIndex, Document, Json, ToolCall, Turn, pointer, unique_call_ids
 from hub_claude_code import rules
-from hub_claude_code.model import FLAGS, MAPPED, MAPPED_IN_MESSAGE
+from hub_claude_code.model import CALLS, FLAGS, MAPPED, MAPPED_IN_MESSAGE
 from hub_claude_code.parsing import Session, Spoken, Thread
 
 
@@ -122,6 +122,13 @@ class Turns:
             if _is_call(block):
                 self._add_call(turn, block, at)
                 continue
+            if self._is_result(block):
+                self._add_result(line, block, f"{at}/tool_use_id")
+                self._keep(f"{at}/type", block["type"])
+                continue
+            if block.get("type") == "redacted_thinking":
+                self._keep(at, block)
+                continue
             thinking = block.get("thinking")
             if block.get("type") == "thinking" and isinstance(thinking, str):
                 before = f"{turn.reasoning_content}\n\n" if turn.reasoning_content else ""
@@ -142,6 +149,14 @@ class Turns:
         turn.tool_calls = [*(turn.tool_calls or ()), call]
         self._calls.add(turn.turn_id - 1, block["id"], call.tool_call_id)
         self._keep_others(block, at, ("type", "id", "name", "input"))
+        if block["type"] != "tool_use":
+            self._keep(f"{at}/type", block["type"])
+
+    def _is_result(self, block: dict[str, Any]) -> bool:
+        """Tell whether a *block* of the model's is what came back of a tool that the API runs itself."""
+        kind, source_id = block.get("type"), block.get("tool_use_id")
+        is_result = isinstance(kind, str) and kind.endswith("_tool_result")
+        return is_result and isinstance(source_id, str) and self._calls.find(source_id) is not None
 
     def _add_of_user(self, line: Spoken) -> None:
         content = line.value["message"]["content"]
@@ -209,7 +224,7 @@ def _blocks(line: Spoken) -> list[dict[str, Any]]:
 
 
 def _is_call(block: dict[str, Any]) -> bool:
-    return block.get("type") == "tool_use" and all(
+    return block.get("type") in CALLS and all(
         isinstance(block.get(key), str) and block[key] for key in ("id", "name")
     )
 

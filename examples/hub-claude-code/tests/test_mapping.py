@@ -238,6 +238,38 @@ class TestCalls:
             "results": [{"source_call_id": "gone", "content": "late"}]
         }
 
+    def test_of_the_api(self) -> None:
+        """A tool that the API runs has its result in the same message."""
+        search = {
+            "type": "server_tool_use",
+            "id": "s1",
+            "name": "web_search",
+            "input": {"query": "q"},
+        }
+        found = [{"type": "web_search_result", "url": "https://example.org"}]
+        came = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": found}
+        (one,) = session(said(search, came, {"type": "text", "text": "There."}))
+        assert "There." == one.turns[0].message
+        assert [call("s1", "web_search", {"query": "q"})] == one.turns[0].tool_calls
+        assert {"results": [{"source_call_id": "s1", "content": found}]} == one.turns[0].observation
+        kept = one.unknown_fields["claude-code"].fields
+        assert ["server_tool_use", "web_search_tool_result"] == [
+            kept[f"/0/message/content/{index}/type"] for index in (0, 1)
+        ]
+
+    def test_result_of_the_api_without_a_call(self) -> None:
+        """Such a result without its call stays a part of the message."""
+        came = {"type": "web_search_tool_result", "tool_use_id": "gone", "content": []}
+        (one,) = session(said(came))
+        assert [came] == one.turns[0].message
+
+    def test_redacted_thinking(self) -> None:
+        """Thinking that nobody can read is no part of the message, and is kept."""
+        hidden = {"type": "redacted_thinking", "data": "EmwK"}
+        (one,) = session(said(hidden, {"type": "text", "text": "Done."}))
+        assert ("Done.", None) == (one.turns[0].message, one.turns[0].reasoning_content)
+        assert hidden == one.unknown_fields["claude-code"].fields["/0/message/content/0"]
+
     def test_one_id_twice(self) -> None:
         """The second call with an id gets a number, and its result finds it."""
         (one,) = session(

@@ -136,8 +136,8 @@ SQL = "SELECT session_id AS s, storage_ordinal AS n, NULL AS x FROM runs ORDER B
 class TestQuery:
     @pytest.mark.usefixtures("made")
     def test_table(self, hub: Hub) -> None:
-        """Rows are shown as a table, which is tab-separated where no terminal is."""
-        assert (0, "s0\t0\t\ns1\t1\t\n", "") == hub("store", "query", "s", SQL)
+        """Rows are shown as a table."""
+        assert (0, "s   n  x\ns0  0\ns1  1\n", "") == hub("store", "query", "s", SQL)
 
     @pytest.mark.usefixtures("made")
     def test_json(self, hub: Hub) -> None:
@@ -195,7 +195,7 @@ class TestShow:
     def test_table(self, hub: Hub) -> None:
         """Each table is shown with its rows, versions and state."""
         status, out, _ = hub("store", "show", "s")
-        rows = [line.split("\t") for line in out.splitlines()]
+        rows = [line.split() for line in out.splitlines()[1:]]
         assert 0 == status
         assert [("runs", "2", "well"), ("steps", "2", "well"), ("tool_calls", "0", "well")] == [
             (row[0], row[1], row[-1]) for row in rows
@@ -218,7 +218,7 @@ class TestMaintain:
         assert (0, "") == (status, out)
         before, after = map(int, re.findall(r"\d+", err))
         assert after < before
-        assert 5 == len(hub("store", "query", "s", "SELECT 1 FROM runs")[1].splitlines())
+        assert "n\n5\n" == hub("store", "query", "s", "SELECT count(*) AS n FROM runs", "--csv")[1]
 
 
 class TestHelp:

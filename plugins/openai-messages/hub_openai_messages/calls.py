@@ -5,10 +5,10 @@ Source: openai-messages.md A4.1, A8.1, B3 and B5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hub import MISSING, Json, ToolCall, compact, equal, value_of_text
+from hub import MISSING, Json, ToolCall, compact, equal, value_of_text, values_of_texts
 from hub_openai_messages.values import is_text, value_of_arguments
 
 CUSTOM, FUNCTION_CALL = "custom", "function_call"
@@ -30,11 +30,25 @@ class SourceCall(NamedTuple):
     """Whether the message has nothing of it but id, type, and a function of a name and a text of arguments."""
 
     @property
+    def is_json(self) -> bool:
+        """Whether the arguments are a text that should spell JSON."""
+        return type(self.spelling) is str and self.kind != CUSTOM
+
+    @property
     def arguments(self) -> Json:
         """The arguments as a value."""
-        if self.spelling is MISSING:
-            return None
-        return self.spelling if self.kind == CUSTOM else value_of_arguments(self.spelling)
+        return next(values_of([self]))
+
+
+def values_of(calls: Sequence[SourceCall]) -> Iterator[Json]:
+    """Yield the arguments of each of *calls* as a value; a text that is no JSON as it is."""
+    spelled = values_of_texts([call.spelling for call in calls if call.is_json])
+    for call in calls:
+        value = call.spelling if not call.is_json else next(spelled)
+        if value is not MISSING:
+            yield value
+        else:
+            yield None if call.spelling is MISSING else call.spelling
 
 
 def is_no_json(call: SourceCall, arguments: Json) -> bool:

@@ -21,7 +21,7 @@ from hub import (
     Storyline,
     ToolCall,
     Turn,
-    canonical,
+    canonical_pieces,
     pointer,
     unique_call_ids,
 )
@@ -32,6 +32,7 @@ from hub_openai_messages.calls import (
     chat_calls,
     is_no_json,
     positional_id,
+    values_of,
 )
 from hub_openai_messages.chat_residuals import ReadTurn, fields_of_chat, usual_fields
 from hub_openai_messages.documents import Chat
@@ -88,7 +89,10 @@ def session_of(value: Mapping[str, Json]) -> str:
         named = value.get(key)
         if is_text(named):
             return named
-    return f"chat-{hashlib.sha256(canonical(value)).hexdigest()[:16]}"
+    digest = hashlib.sha256()
+    for piece in canonical_pieces(value):
+        digest.update(piece)
+    return f"chat-{digest.hexdigest()[:16]}"
 
 
 class ChatTurns:
@@ -99,6 +103,7 @@ class ChatTurns:
         self.problems: list[Problem] = []
         self._calls = _calls(messages)
         self._names = iter(_names(self._calls, messages))
+        self._arguments = values_of([call for own in self._calls.values() for call in own])
         self._index = CallIndex()
         self._functions: dict[str, list[tuple[int, str]]] = {}
         """Calls by `function_call` that have no answer yet, by name, the latest last."""
@@ -137,7 +142,7 @@ class ChatTurns:
         read.turn.tool_calls = made = []
         at = len(self.turns)
         for call in calls:
-            name, arguments = next(self._names), call.arguments
+            name, arguments = next(self._names), next(self._arguments)
             made.append(
                 ToolCall(
                     tool_call_id=name,

@@ -71,7 +71,7 @@ def chat(messages: Sequence[dict[str, Json]]) -> Iterator[Problem]:
     pairing = _Pairing()
     for index, message in enumerate(messages):
         role = message.get("role", MISSING)
-        if type(message.get("content")) is str and pairing.is_plain(role, message):
+        if type(message.get("content")) is str and pairing.is_plain(role, message, index):
             continue
         at = f"/messages/{index}"
         known = KNOWN_KEYS.get(role) if type(role) is str else None
@@ -84,7 +84,7 @@ def chat(messages: Sequence[dict[str, Json]]) -> Iterator[Problem]:
             yield from unknown_keys(message, known, at)
         if "tool_calls" in message or "function_call" in message:
             yield from calls(message, at)
-        yield from pairing.check(message, at)
+        yield from pairing.check(message, index)
 
 
 def content(message: Mapping[str, Json], at: str) -> Iterator[Problem]:
@@ -187,68 +187,88 @@ class _Pairing:
         """Of all calls so far."""
         self.of_nearest: list[str] = []
         """Ids, and names of functions, that a result may answer: of the calls of the nearest assistant message."""
-        self.open: dict[str, str] = {}
-        """Where each of those is that no message has answered yet."""
+        self.open: dict[str, tuple[int, int]] = {}
+        """Where each of those is that no message has answered yet: message, and position in it; -1 for a function."""
 
-    def is_plain(self, role: Json, message: Mapping[str, Json]) -> bool:
+    def is_plain(self, role: Json, message: Mapping[str, Json], index: int) -> bool:
         """Tell whether a message with a text breaks no rule, as most do not; it is taken into account."""
+        number = len(message)
         if role == "tool":
             call_id = message.get("tool_call_id")
-            if len(message) == 3 and call_id in self.of_nearest:  # noqa: PLR2004  # role, content and this
+            if number == 3 and call_id in self.of_nearest:  # noqa: PLR2004  # role, content and this
                 self.open.pop(call_id, None)
                 return True
             return False
-        if self.open or len(message) != 2:  # noqa: PLR2004  # role and content
+        if self.open:
             return False
-        if role == "assistant":
-            self.of_nearest = []
-            return True
-        return role in ("user", "system")
+        if number == 2:  # noqa: PLR2004  # role and content
+            if role == "assistant":
+                self.of_nearest = []
+                return True
+            return role in ("user", "system")
+        return (
+            role == "assistant"
+            and number == 3  # noqa: PLR2004  # role, content and calls
+            and self._have_plain_calls(message.get("tool_calls"), index)
+        )
 
-    def check(self, message: Mapping[str, Json], at: str) -> Iterator[Problem]:
+    def _have_plain_calls(self, listed: Json, index: int) -> bool:
+        """Tell whether calls of the message at *index* break no rule; then they are open."""
+        if type(listed) is not list or not all(map(is_call, listed)):
+            return False
+        ids = [call["id"] for call in listed]
+        opened = {call_id: (index, position) for position, call_id in enumerate(ids)}
+        if len(opened) < len(ids) or not self.ids.isdisjoint(ids):
+            return False
+        self.ids.update(ids)
+        self.of_nearest, self.open = ids, opened
+        return True
+
+    def check(self, message: Mapping[str, Json], index: int) -> Iterator[Problem]:
         """Ids differ, calls are answered before anything else is said, and answers name a call."""
         role = message.get("role")
         if role == "tool":
-            yield from self._result(message, "tool_call_id", at)
+            yield from self._result(message, "tool_call_id", index)
             return
         if role == "function":
-            yield from self._result(message, "name", at)
+            yield from self._result(message, "name", index)
             return
         if self.open:
-            for call_id, place in self.open.items():
+            for call_id, (of, position) in self.open.items():
+                place = "function_call" if position < 0 else f"tool_calls/{position}"
                 yield UNANSWERED.at(
-                    place, message=f"expected a message that answers {show(call_id)}, found none"
+                    f"/messages/{of}/{place}",
+                    message=f"expected a message that answers {show(call_id)}, found none",
                 )
             self.open = {}
         if role == "assistant":
-            yield from self._calls(message, at)
+            yield from self._calls(message, index)
 
-    def _calls(self, message: Mapping[str, Json], at: str) -> Iterator[Problem]:
+    def _calls(self, message: Mapping[str, Json], index: int) -> Iterator[Problem]:
         self.of_nearest = []
         listed = message.get("tool_calls")
-        for index, call in enumerate(listed if type(listed) is list else ()):
+        for position, call in enumerate(listed if type(listed) is list else ()):
             call_id = call.get("id") if type(call) is dict else None
             if not is_text(call_id):
                 continue
-            place = f"{at}/tool_calls/{index}"
             if call_id in self.ids:
-                yield CALL_ID_UNIQUE.at(f"{place}/id", call_id)
+                yield CALL_ID_UNIQUE.at(f"/messages/{index}/tool_calls/{position}/id", call_id)
             self.ids.add(call_id)
             self.of_nearest.append(call_id)
-            self.open.setdefault(call_id, place)
+            self.open.setdefault(call_id, (index, position))
         function = message.get("function_call")
         if type(function) is dict and is_text(function.get("name")):
             self.of_nearest.append(function["name"])
-            self.open.setdefault(function["name"], f"{at}/function_call")
+            self.open.setdefault(function["name"], (index, -1))
 
-    def _result(self, message: Mapping[str, Json], key: str, at: str) -> Iterator[Problem]:
+    def _result(self, message: Mapping[str, Json], key: str, index: int) -> Iterator[Problem]:
         named = message.get(key, MISSING)
         if type(named) is str and named in self.of_nearest:
             self.open.pop(named, None)
             return
         shown = ", ".join(map(show, self.of_nearest[:SHOWN_IDS]))
         expected = f"one of {shown}" if shown else "no result, since no call is before it"
-        yield RESULT_CALL.at(f"{at}/{key}", named, expected=expected)
+        yield RESULT_CALL.at(f"/messages/{index}/{key}", named, expected=expected)
 
 
 SHOWN_IDS = 8
