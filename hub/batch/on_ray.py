@@ -8,8 +8,10 @@ done again by processes of this machine, so that such a thing costs itself only.
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import pickle
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -59,9 +61,10 @@ class _Ray(Generic[Thing, Result]):
 
     def results(self, window: list[tuple[Thing, Result | None]]) -> Iterator[tuple[Thing, Result]]:
         to_do = [thing for thing, known in window if known is None]
+        again = list(map(self._events.again, to_do))
         for thing in to_do:
             self._events.begun(thing)
-        fresh = self._fresh(to_do)
+        fresh = self._fresh(to_do, again)
         for thing, known in window:
             if known is not None:
                 yield thing, known
@@ -70,15 +73,15 @@ class _Ray(Generic[Thing, Result]):
             self._events.ended(thing, result)
             yield thing, result
 
-    def _fresh(self, things: list[Thing]) -> Iterator[Result]:
-        """Yield what becomes of *things*, in order."""
+    def _fresh(self, things: list[Thing], again: list[Thing]) -> Iterator[Result]:
+        """Yield what becomes of *things*, in order; *again* are the same as they are given a second time."""
         finished = 0
         with suppress(_Died):
             for result in self._by_ray(things) if things else ():
                 finished += 1
                 yield result
-        # One of them ends the process that does it: it costs itself only.
-        rest = ((thing, None) for thing in things[finished:])
+        # One of them ends the process that does it: here it costs itself only.
+        rest = ((thing, None) for thing in again[finished:])
         for _, result in pool.done(self._work, rest, jobs=2) if finished < len(things) else ():
             yield result
 
@@ -89,16 +92,19 @@ class _Ray(Generic[Thing, Result]):
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
-        blocks = max(1, min(len(things), -(-len(things) // AT_ONCE)))
-        found = ray.data.from_items(
-            [{"thing": pickle.dumps(thing)} for thing in things], override_num_blocks=blocks
-        ).map_batches(
-            _Doing,
-            fn_constructor_args=(pickle.dumps(self._work), os.getcwd()),
-            batch_size=AT_ONCE,
-            batch_format="numpy",
-            concurrency=min(self._jobs, blocks),
-        )
+        blocks = -(-len(things) // AT_ONCE)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of what Ray will do in versions to come
+            found = ray.data.from_items(
+                [{"thing": pickle.dumps(thing)} for thing in things], override_num_blocks=blocks
+            ).map_batches(
+                _Doing,
+                fn_constructor_args=(pickle.dumps(self._work), os.getcwd()),
+                batch_size=AT_ONCE,
+                batch_format="numpy",
+                compute=ray.data.ActorPoolStrategy(size=min(self._jobs, blocks)),
+                max_restarts=0,
+            )
         try:
             for row in found.iter_rows():
                 yield pickle.loads(row["result"])  # noqa: S301  # our own
@@ -107,7 +113,7 @@ class _Ray(Generic[Thing, Result]):
 
 
 class _Died(Exception):
-    """A worker died, again and again."""
+    """A worker died."""
 
 
 class _Doing:
@@ -144,6 +150,8 @@ def _cluster(jobs: int) -> Iterator[int]:
         raise UsageError(
             f"--engine ray needs Ray: pip install 'storyline-hub[ray]' ({error})"
         ) from None
+    # What becomes of a worker is told as an outcome, not by its stack.
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     is_ours = not ray.is_initialized()
     if is_ours:
         settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}

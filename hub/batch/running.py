@@ -391,6 +391,10 @@ class _Noted(Events[Item, Outcome]):
     def __init__(self, journal: journals.Journal) -> None:
         self._journal = journal
 
+    def again(self, thing: Item) -> Item:
+        """Return *thing* as it is given a second time."""
+        return self._journal.again(thing)
+
     def begun(self, thing: Item) -> None:
         """Note that *thing* is given to somebody."""
         self._journal.begun(thing)

@@ -79,7 +79,8 @@ class TestConvert:
     def test_resume(self, inputs: str, tmp_path: Path) -> None:
         """A run that was cut short on Ray goes on locally, and the other way round."""
         whole = list(hub.convert_many([inputs], "whole", to="storyline"))
-        for number, engines in enumerate([("ray", "local"), ("local", "ray")]):
+        orders: list[tuple[Engine, Engine]] = [("ray", "local"), ("local", "ray")]
+        for number, engines in enumerate(orders):
             out = f"out{number}"
             outcomes = hub.convert_many([inputs], out, to="storyline", engine=engines[0], jobs=2)
             for _ in range(5):
