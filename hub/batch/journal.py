@@ -75,6 +75,11 @@ class Journal:
         """Tell whether an earlier run may have written the output of *item*."""
         return item.place in self._begun
 
+    def again(self, item: Item) -> Item:
+        """Return *item*, which is not begun yet, as it is given a second time: its output may be there by then."""
+        is_ours = item.place in self._begun or not _exists(joined(self._folder, item.place))
+        return item._replace(is_again=item.is_again or is_ours)
+
     def begun(self, item: Item) -> None:
         """Note that *item* is given to somebody."""
         if item.place not in self._begun and not _exists(joined(self._folder, item.place)):
