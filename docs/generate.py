@@ -2,6 +2,7 @@
 
 - `reference/api.md` from the source of what `hub` exports,
 - `reference/cli.md` from the commands,
+- `reference/limits.md` from the module of the limits,
 - `reference/rules.md` from the rules of the hub and of every installed format,
 - and in `design/layers.md` the layers from the settings of import-linter.
 """
@@ -9,6 +10,7 @@
 import ast
 import importlib
 import inspect
+import itertools
 import pkgutil
 import re
 import tomllib
@@ -30,6 +32,7 @@ def pages() -> dict[str, str]:
     return {
         "reference/api.md": whole(api()),
         "reference/cli.md": whole(cli()),
+        "reference/limits.md": whole(limits()),
         "reference/rules.md": whole(rules()),
         "design/layers.md": layers(),
     }
@@ -115,6 +118,50 @@ def cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;") or "-"
 
 
+# Limits
+
+
+def limits() -> Iterator[str]:
+    """Yield the lines of the page on limits."""
+    module = importlib.import_module("hub.limits")
+    source = ast.parse(inspect.getsource(module))
+    yield "# Limits"
+    yield ""
+    yield "What is beyond a limit is refused with an error that names its rule, what was expected, and what to do."
+    yield "The command line takes `--limit NAME=NUMBER`, repeatable, with units such as `10MB` and `2GiB`."
+    yield "Where that is not given, the variable `HUB_LIMITS` counts: `HUB_LIMITS='size=10GiB line=2GiB'`."
+    yield "Python takes `limits=hub.Limits(size=10_000_000)`."
+    yield ""
+    yield "| Limit | Default | What, and the rule |"
+    yield "|---|---|---|"
+    [chosen] = (node for node in source.body if isinstance(node, ast.ClassDef))
+    for name, text in documented(chosen.body):
+        yield f"| `{name}` | {amount(getattr(module.DEFAULTS, name))} | {cell(text)} |"
+    yield ""
+    yield "These are the same for everybody, so that a document opens alike for everybody:"
+    yield ""
+    yield "| Limit | What |"
+    yield "|---|---|"
+    for name, text in documented(source.body):
+        if name.isupper() and type(getattr(module, name)) is int and name != "LARGEST":
+            yield f"| {amount(getattr(module, name))} | {cell(text)} |"
+
+
+def documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
+    """Yield the name and the docstring of each assignment in *body* that has one."""
+    for node, following in itertools.pairwise(body):
+        if isinstance(node, (ast.Assign, ast.AnnAssign)) and (text := text_of(following)):
+            yield targets(node)[0], text
+
+
+def amount(number: int) -> str:
+    """Return *number* as people read it: in binary units where it is one of them, else in groups of three digits."""
+    for factor, unit in ((1 << 30, "GiB"), (1 << 20, "MiB")):
+        if number % factor == 0:
+            return f"{number // factor} {unit}"
+    return f"{number:,}".replace(",", " ")
+
+
 # Command line
 
 
@@ -173,7 +220,9 @@ def command_of(name: str, function: Any, app: Any = None, *, runs_alone: bool = 
     ]
     for one in app.registered_groups if app else ():
         inner = one.typer_instance
-        below.append(command_of(f"{name} {one.name}", inner.registered_callback.callback, inner))
+        runs = inner.info.invoke_without_command is True
+        callback = inner.registered_callback.callback
+        below.append(command_of(f"{name} {one.name}", callback, inner, runs_alone=runs))
     help_ = inspect.cleandoc(function.__doc__ or "")
     return Command(name, help_, list(parameters(function)), below, runs_alone)
 

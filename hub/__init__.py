@@ -20,6 +20,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hub import commands as commands
     from hub import pointer as pointer
     from hub.api import Conversion as Conversion
     from hub.api import Validation as Validation
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from hub.api import read as read
     from hub.api import validate as validate
     from hub.api import write as write
+    from hub.api import write_batches as write_batches
     from hub.batch.counting import Measures as Measures
     from hub.batch.outcome import Outcome as Outcome
     from hub.batch.running import convert_many as convert_many
     from hub.batch.running import count_many as count_many
+    from hub.batch.running import read_many as read_many
     from hub.batch.running import validate_many as validate_many
     from hub.codec import from_wire as from_wire
     from hub.errors import MISSING as MISSING
@@ -57,9 +60,12 @@ if TYPE_CHECKING:
     from hub.json import canonical as canonical
     from hub.json import canonical_pieces as canonical_pieces
     from hub.json import compact as compact
+    from hub.json import dumps as dumps
     from hub.json import fingerprint as fingerprint
+    from hub.json import loads as loads
     from hub.json import value_of_text as value_of_text
     from hub.json import values_of_texts as values_of_texts
+    from hub.limits import Limits as Limits
     from hub.reading import Document as Document
     from hub.reading import Record as Record
     from hub.residuals import PLACEHOLDER as PLACEHOLDER
@@ -130,10 +136,11 @@ _HOMES = {
         "read",
         "validate",
         "write",
+        "write_batches",
     ),
     "hub.batch.counting": ("Measures",),
     "hub.batch.outcome": ("Outcome",),
-    "hub.batch.running": ("convert_many", "count_many", "validate_many"),
+    "hub.batch.running": ("convert_many", "count_many", "read_many", "validate_many"),
     "hub.codec": ("from_wire",),
     "hub.wire": ("to_wire",),
     "hub.errors": (
@@ -155,10 +162,13 @@ _HOMES = {
         "canonical",
         "canonical_pieces",
         "compact",
+        "dumps",
         "fingerprint",
+        "loads",
         "value_of_text",
         "values_of_texts",
     ),
+    "hub.limits": ("Limits",),
     "hub.reading": ("Document", "Record"),
     "hub.residuals": (
         "PLACEHOLDER",
@@ -216,7 +226,7 @@ _HOMES = {
 }
 """Where each public name lives; a module is imported when one of its names is first used."""
 
-_MODULES = {"pointer": "hub.pointer"}
+_MODULES = {"commands": "hub.commands", "pointer": "hub.pointer"}
 """Public modules: `pointer.join(...)` says more than `join(...)`."""
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

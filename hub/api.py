@@ -1,7 +1,7 @@
 """What a Python user calls: detect, read, convert, write, validate, measure, compare, and the formats that are there.
 
-Every function takes a path, `-` for standard input, or a `Source`; and `format` names the format of the input, which is
-otherwise detected. Source: design.md; validation.md 1 and 2.4.
+Every function takes a path, `-` for standard input, or a `Source`; `format` names the format of the input, which is
+otherwise detected; and `limits` say how much is taken. Source: design.md; validation.md 1 and 2.4.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError, invalid
+from hub.limits import Limits
+from hub.problems import Problems
 from hub.registry import Format, Formats
 from hub.source import Source
 
@@ -79,7 +81,7 @@ class Member(NamedTuple):
     """The directory in which it was found; None: it was named itself."""
 
 
-def detect(input: Input, *, max_detect: int | None = None) -> Detected:
+def detect(input: Input, *, limits: Limits | None = None) -> Detected:
     """Say which format *input* is, how sure that is, and why.
 
     Raises:
@@ -87,8 +89,8 @@ def detect(input: Input, *, max_detect: int | None = None) -> Detected:
     """
     from hub import detection
 
-    limit = detection.MAX_DETECT if max_detect is None else max_detect
-    return detection.detect(opened(input), formats, max_detect=limit)
+    source = opened(input, limits=limits)
+    return detection.detect(source, formats, max_detect=source.limits.detect)
 
 
 def read(
@@ -96,29 +98,38 @@ def read(
     *,
     format: str | None = None,
     strict: bool = False,
+    on_error: Literal["fail", "skip"] = "fail",
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     report: Report | None = None,
 ) -> Iterator[Storyline]:
     """Yield the Storylines of *input*, lazily.
 
     *report* is called with every problem that is not fatal. Nothing is lost without it: what no field of a Storyline
-    can hold is in its `unknown_fields`.
+    can hold is in its `unknown_fields`. With *on_error* `skip`, records that cannot be read are left out, and their
+    problems reported too.
 
     Raises:
         InvalidDocument: a document of which no Storyline can be made; with *strict*, one that has an error.
     """
     from hub.conversion import check_options, read_documents
 
+    _check_choice("on_error", on_error, ("fail", "skip"))
     source = opened(
-        input, assume_timezone=assume_timezone, strict=strict, thorough=strict, max_size=max_size
+        input,
+        assume_timezone=assume_timezone,
+        on_error=on_error,
+        strict=strict,
+        thorough=strict,
+        limits=limits,
     )
     reader = _reader(source, format)
     source.options = check_options(reader, options or {}, "read")
     with _second_opinion(source, format):
         for reading in read_documents(reader, source, strict=strict):
-            _refuse(reading, source)
+            if on_error == "fail":
+                _refuse(reading, source)
             for problem in reading.problems if report else ():
                 report(problem)  # type: ignore[misc]  # it is there
             yield from reading.storylines
@@ -137,7 +148,7 @@ def convert(
     carry: bool = True,
     extract_images: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     extensions: Sequence[str] = (),
     report: Report | None = None,
@@ -161,7 +172,7 @@ def convert(
         on_error=on_error,
         strict=strict,
         thorough=strict,
-        max_size=max_size,
+        limits=limits,
     )
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
@@ -186,7 +197,7 @@ def measure(
     format: str | None = None,
     carry: bool = True,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     extensions: Sequence[str] = (),
 ) -> FidelityReport:
@@ -197,7 +208,7 @@ def measure(
     """
     from hub import conversion, fidelity
 
-    source = opened(input, assume_timezone=assume_timezone, max_size=max_size)
+    source = opened(input, assume_timezone=assume_timezone, limits=limits)
     reader, writer = _reader(source, format), formats[to]
     source.options, write_options = conversion.split_options(options or {}, reader, writer)
     with formats.extended(extensions):
@@ -233,22 +244,42 @@ def write(
         TypeError: what is no Storyline.
         ValueError: a float that is infinite or not a number, which is not JSON; the message names its pointer.
     """
+    return write_batches(
+        [storylines],
+        output,
+        to=to,
+        container=container,
+        force=force,
+        carry=carry,
+        extract_images=extract_images,
+        options=options,
+        report=report,
+    )
+
+
+def write_batches(
+    batches: Iterable[Iterable[Storyline]],
+    output: str | os.PathLike[str],
+    *,
+    to: str,
+    container: Container | None = None,
+    force: bool = False,
+    carry: bool = True,
+    extract_images: bool = False,
+    options: Mapping[str, str] | None = None,
+    report: Report | None = None,
+) -> Conversion:
+    """Write many Storylines as `write` does, batch after batch: of *batches* one at a time is in memory.
+
+    What belongs into one document has to be in one batch: a family of agents and sub-agents, attempts at one task.
+    """
     from hub import conversion
-    from hub.json import refuse_non_finite
-    from hub.storyline.model import Storyline
-    from hub.wire import to_wire
 
     _check_choice("container", container, (None, *get_args(Container)))
     writer = formats[to]
-    batch = list(storylines)
-    for storyline in batch:
-        if type(storyline) is not Storyline:
-            raise TypeError(f"expected a Storyline, found {type(storyline).__name__}")
-        refuse_non_finite(to_wire(storyline))
     run = _Run(formats["storyline"], writer, None, report)
-    run.storylines = len(batch)
     run.write(
-        [batch] if batch else [],
+        _checked(batches, run),
         output,
         _write_options(conversion.check_options(writer, options or {}, "write"), carry=carry),
         container=container,
@@ -264,11 +295,13 @@ def validate(
     format: str | None = None,
     strict: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
+    report: Report | None = None,
 ) -> Validation:
     """Return every problem of *input*: of its bytes, of its records, and of its format's rules.
 
+    *report* is called with each problem when it is found; as many as `Limits.problems` allows are returned at the end.
     An input of which no format is found has that problem.
 
     Raises:
@@ -282,14 +315,14 @@ def validate(
         on_error="skip",
         strict=strict,
         thorough=True,
-        max_size=max_size,
+        limits=limits,
     )
     try:
         reader = _reader(source, format)
     except InvalidDocument as error:
-        return Validation("", 0, [*source.problems, *error.problems])
+        return Validation("", 0, [*source.problems.listed(), *error.problems])
     source.options = check_options(reader, options or {}, "read")
-    problems: list[Problem] = []
+    problems = _found(source, report)
     documents = 0
     try:
         for reading in read_documents(reader, source, strict=strict):
@@ -297,7 +330,15 @@ def validate(
             problems.extend(reading.problems)
     except InvalidDocument as error:
         problems.extend(error.problems)
-    return Validation(reader.id, documents, [*source.problems, *problems])
+    return Validation(reader.id, documents, problems.listed())
+
+
+def _found(source: Source, report: Report | None) -> Problems:
+    """Return what collects the problems of *source*, those that have been found and those that will be."""
+    problems = Problems(source.limits.problems, report)
+    problems.extend(source.problems)
+    source.problems.report = problems.append
+    return problems
 
 
 class _Run:
@@ -316,32 +357,24 @@ class _Run:
         self.reader, self.writer, self.source = reader, writer, source
         self.strict, self.skip = strict, skip
         self.documents = self.storylines = self.skipped = self.homeless = 0
-        self.problems: list[Problem] = []
+        self.problems = Problems(report=report) if source is None else _found(source, report)
         self.outputs: list[str] = []
         self._read_last: Json = MISSING
         """The document of the reading that was yielded last, if it is of the format that is written."""
-        self._report = report
 
     def result(self) -> Conversion:
         if self.source is not None:
-            for problem in self.source.problems:
-                self.tell(problem)
-            self.skipped += sum(problem.severity == "fatal" for problem in self.source.problems)
+            self.skipped += self.source.left_out
         return Conversion(
             self.reader.id,
             self.writer.id,
             self.documents,
             self.storylines,
-            self.problems,
+            self.problems.listed(),
             self.skipped,
             self.outputs,
             self.homeless,
         )
-
-    def tell(self, problem: Problem) -> None:
-        self.problems.append(problem)
-        if self._report is not None:
-            self._report(problem)
 
     def readings(self) -> Iterator[Reading]:
         """Yield what is read of the source; a refused document ends everything, or is left out."""
@@ -353,8 +386,7 @@ class _Run:
                 self.skipped += 1
             else:
                 _refuse(reading, self.source)
-            for problem in reading.problems:
-                self.tell(problem)
+            self.problems.extend(reading.problems)
             self.storylines += len(reading.storylines)
             if self.reader.id == self.writer.id:
                 self._read_last = reading.source
@@ -409,7 +441,7 @@ class _Run:
                     sink.write(document, name=name, attachments=files)
                     self.documents += 1
                 for _, problem in options.problems:
-                    self.tell(problem)
+                    self.problems.append(problem)
                 options.problems.clear()
                 if self.writer.info.source not in (self.reader.info.source, CARRIER):
                     self.homeless += options.homeless
@@ -428,6 +460,23 @@ class _Run:
         suffix = next(iter(self.writer.info.suffixes), ".json")
         default = f"document-{self.documents + 1}{suffix if suffix.startswith('.') else '.json'}"
         return self.writer.file_name(document, options) or default
+
+
+def _checked(batches: Iterable[Iterable[Storyline]], run: _Run) -> Iterator[list[Storyline]]:
+    """Yield *batches* as lists, counted, each Storyline looked at whether it can be written at all."""
+    from hub.json import refuse_non_finite
+    from hub.storyline.model import Storyline
+    from hub.wire import to_wire
+
+    for storylines in batches:
+        batch = list(storylines)
+        for storyline in batch:
+            if type(storyline) is not Storyline:
+                raise TypeError(f"expected a Storyline, found {type(storyline).__name__}")
+            refuse_non_finite(to_wire(storyline))
+        run.storylines += len(batch)
+        if batch:
+            yield batch
 
 
 def _check_choice(name: str, value: object, choices: Sequence[str | None]) -> None:
@@ -486,7 +535,7 @@ def _reader(source: Source, format: str | None) -> Format:
         return formats[format]
     from hub import detection
 
-    return formats[detection.detect(source, formats).format]
+    return formats[detection.detect(source, formats, max_detect=source.limits.detect).format]
 
 
 def expand(

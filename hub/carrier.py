@@ -29,9 +29,6 @@ SOURCE = "storyline"
 ROOT = ""
 """Key of the entry of the root, which holds added and removed turns as well."""
 
-MAX_ENTRIES = 1_000_000
-"""Entries of a node."""
-
 CLOSED = frozenset({"schema_version", "turns", "unknown_fields", "unknown_key_counts"})
 """Members of the root that no patch of it touches, but for turns added and removed whole."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from hub.errors import InvalidDocument
 from hub.json import Place, loads, pad
+from hub.limits import Limits
 from hub.streams import PIECE, Rewound, Stream, bytes_left, check_size, fill
 
 VALUE_STARTS = b'{["-0123456789tfn'
@@ -128,13 +129,30 @@ class Opening:
         return bool(piece)
 
 
-def numbered_lines(stream: Stream, limit: int) -> Iterator[tuple[Place, bytes]]:
-    """Yield the lines of *stream* that are not blank, each with its place and its line end."""
+def numbered_lines(stream: Stream, limits: Limits) -> Iterator[tuple[Place, bytes | None]]:
+    """Yield the lines of *stream* that are not blank, each with its place and its line end; None for one too long.
+
+    Raises:
+        InvalidDocument: the lines together are longer than the limit (`input.size`).
+    """
     number = offset = 0
-    while line := stream.readline(limit - offset + 1):
+    while line := stream.readline(min(limits.line, limits.size - offset) + 1):
         number += 1
         place = Place(number, offset)
         offset += len(line)
-        check_size(offset, limit)
-        if line[0] not in b" \t\r\n" or line.strip(b" \t\r\n"):
+        check_size(offset, limits.size)
+        if len(line) > limits.line and not line.endswith(b"\n"):
+            offset = _pass_over(stream, offset, limits.size)
+            yield place, None
+        elif line[0] not in b" \t\r\n" or line.strip(b" \t\r\n"):
             yield place, line
+
+
+def _pass_over(stream: Stream, offset: int, limit: int) -> int:
+    """Read on from *offset* to the end of a line, none of which is kept; return where that is."""
+    while piece := stream.readline(PIECE):
+        offset += len(piece)
+        check_size(offset, limit)
+        if piece.endswith(b"\n"):
+            break
+    return offset

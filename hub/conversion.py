@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
-from hub.envelope import take
+from hub.envelope import bounded, take
 from hub.errors import MISSING, Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
 from hub.input_rules import UNREAD
@@ -75,12 +75,15 @@ _SHOWN = 3
 
 def parsed_documents(format: Format, source: Source) -> Iterator[Document[Any]]:
     """Yield the documents of *source*, lazily, the envelopes taken out of their records."""
-    source.prepare = partial(_take_envelopes, info=format.info)
+    source.prepare = partial(_take_envelopes, info=format.info, limit=source.limits.envelope)
     return format.parse(source)
 
 
-def _take_envelopes(record: Record, info: FormatInfo) -> None:
+def _take_envelopes(record: Record, info: FormatInfo, limit: int) -> None:
     record.envelopes = take(record.value, info)
+    # No envelope is longer than the text it stands in, but for numbers that are written longer than they were.
+    if record.envelopes and (record.extent or 0) > limit:
+        record.envelopes = [bounded(one, limit) for one in record.envelopes]
 
 
 def read_document(format: Format, document: Document[Any], *, strict: bool = False) -> Reading:

@@ -12,7 +12,8 @@ from typing import NoReturn
 from hub import grammar
 from hub.errors import InvalidDocument, Json, Rule, show
 from hub.grammar import MAX_STRING
-from hub.input_rules import DEPTH, ENCODING, JSON, TOO_DEEP
+from hub.input_rules import ENCODING, JSON, TOO_DEEP
+from hub.limits import DEPTH
 
 
 class HeadEnds(Exception):

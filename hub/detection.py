@@ -13,6 +13,7 @@ from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, Rule, 
 from hub.grammar import WHITE_SPACE
 from hub.hookspecs import Detection, FormatInfo, Sample
 from hub.input_rules import EMPTY, ENCODING
+from hub.limits import DEFAULTS, MAX_PATHS
 from hub.scanner import MAX_MEMBERS, MAX_VALUES, Scan, scan
 from hub.tail import last_members
 
@@ -23,10 +24,6 @@ GLANCED_AT = 2 * MAX_VALUES
 
 They hold no more values than a scan reads: a value takes two, with what parts it from the next.
 """
-MAX_DETECT = 256 * 1024 * 1024
-"""Bytes of the head that are looked at, at most."""
-MAX_PATHS = 256
-"""Files of a directory that a plugin is shown."""
 
 CLEAR = 85
 """Confidence that decides before the whole input has been seen."""
@@ -119,7 +116,7 @@ class Detected(NamedTuple):
 
 
 def detect(
-    source: Input, formats: Mapping[str, Candidate], *, max_detect: int = MAX_DETECT
+    source: Input, formats: Mapping[str, Candidate], *, max_detect: int = DEFAULTS.detect
 ) -> Detected:
     """Return the format of *source*: a file, or a directory that a format claims as a whole.
 
@@ -381,7 +378,7 @@ def _refusal(
         if votes.answers:
             message = f"{message}; hints: {'; '.join(map(str, votes.answers))}"
     if look.limit is not None:
-        message = f"{message}; undecided within {_bytes(look.limit)} (--max-detect)"
+        message = f"{message}; undecided within {_bytes(look.limit)} (--limit detect=NUMBER)"
     message = f"{message}; pass --from FORMAT; installed: {', '.join(formats) or 'none'}"
     return rule.at("", message=message)
 

@@ -10,7 +10,8 @@ from typing import Literal, NamedTuple
 from hub import pointer as pointers
 from hub.errors import MISSING, Json
 from hub.json import canonical
-from hub.patch import HOLDER, MAX_OPERATIONS, MAX_TOKENS, Budget, Operation
+from hub.limits import MAX_OPERATIONS, MAX_TOKENS
+from hub.patch import HOLDER, Budget, Operation
 from hub.residuals import equal
 
 LONG = 128

@@ -16,6 +16,8 @@ GROUP = "storyline_hub.formats"
 """Group of the format plugins."""
 EXTENSIONS = "storyline_hub.extensions"
 """Group of the extensions: modules with hook wrappers, used when they are asked for."""
+COMMANDS = "storyline_hub.commands"
+"""Group of the commands: typer applications that stand beside the hub's own commands."""
 
 
 class EntryPoint(NamedTuple):
@@ -28,6 +30,8 @@ class EntryPoint(NamedTuple):
     distribution: str
     """Name of the distribution; of a one-file plugin its path."""
     version: str
+    summary: str = ""
+    """What the distribution says of itself in a line."""
 
     def __str__(self) -> str:
         return f"{self.distribution} {self.version}".strip()
@@ -58,8 +62,11 @@ def _from_metadata(group: str = GROUP) -> Iterator[EntryPoint]:
 
     for point in metadata.entry_points(group=group):
         module = point.value.partition("[")[0].strip()
-        name, version = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
-        yield EntryPoint(point.name, module, name, version)
+        if point.dist is None:
+            yield EntryPoint(point.name, module, "", "")
+            continue
+        summary = str(point.dist.metadata.json.get("summary", ""))
+        yield EntryPoint(point.name, module, point.dist.name, point.dist.version, summary)
 
 
 def _from_folders(group: str = GROUP) -> Iterator[EntryPoint]:
@@ -71,11 +78,12 @@ def _from_folders(group: str = GROUP) -> Iterator[EntryPoint]:
             continue
         seen.add(key)
         points = list(_group(group, _read(f"{folder}/entry_points.txt")))
+        header: dict[str, str] = {}
         if points:
             header = _header(_read(f"{folder}/METADATA") or _read(f"{folder}/PKG-INFO"))
             name, version = header.get("name", name), header.get("version", version)
         for point, module in points:
-            yield EntryPoint(point, module, name, version)
+            yield EntryPoint(point, module, name, version, header.get("summary", ""))
 
 
 def _metadata_folders() -> Iterator[str]:

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from hub import pointer as pointers
 from hub.errors import MISSING, InvalidDocument, Json, Problem, Rule
 from hub.hookspecs import FormatInfo
-from hub.json import in_one_piece
+from hub.json import dumps, in_one_piece
+from hub.limits import exceeded
 from hub.residuals import ENVELOPE, add_residuals, equal
 from hub.storyline.model import Residuals, Storyline
 
@@ -20,6 +21,7 @@ VERSION = Rule("envelope.version", "fatal", "1")
 CARRIER = Rule("envelope.carrier", "fatal", "the pointer of a node")
 OWN_SOURCE = Rule("envelope.own-source", "fatal", "sources of other formats")
 CONFLICT = Rule("envelope.conflict", "fatal", "one document id a source, one value a pointer")
+SIZE = Rule("envelope.size", "fatal", "an envelope within the limit")
 RESERVED = Rule("envelope.reserved", "fatal", "a free place for the envelope")
 
 ROOT_FORM = f"/{ENVELOPE}"
@@ -43,6 +45,8 @@ class Envelope(NamedTuple):
     place: str
     """Pointer of the envelope itself, for messages."""
     value: Json
+    refused: Problem | None = None
+    """Why it is not opened; its value is gone then."""
 
 
 class Opened(NamedTuple):
@@ -131,6 +135,14 @@ def take(document: Json, info: FormatInfo) -> list[Envelope]:
     return taken
 
 
+def bounded(envelope: Envelope, limit: int) -> Envelope:
+    """Return *envelope*, without its value if that is longer than *limit*: bytes, as compact JSON."""
+    if len(dumps(envelope.value)) <= limit:
+        return envelope
+    problem = exceeded(SIZE, "envelope", limit, "bytes")._replace(pointer=envelope.place)
+    return envelope._replace(value=None, refused=problem)
+
+
 # Opening
 
 
@@ -143,7 +155,7 @@ def open_all(
     """
     opened = Opened({}, {}, [])
     for envelope in envelopes:
-        problems = list(_shape_problems(envelope))
+        problems = [envelope.refused] if envelope.refused else list(_shape_problems(envelope))
         opened.problems.extend(problems)
         if problems:
             continue

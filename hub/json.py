@@ -10,6 +10,7 @@ import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, NamedTuple, NoReturn
 
@@ -18,8 +19,8 @@ import orjson
 from hub import input_rules as rules
 from hub import json_text
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, Rule, show
-from hub.input_rules import DEPTH
 from hub.json_text import LARGEST, SMALLEST
+from hub.limits import DEPTH, MAX_TEXT_DEPTH
 from hub.pointer import join
 
 Text = bytes | bytearray
@@ -90,8 +91,21 @@ def loads_at_once(data: Text) -> Json:
     return value if _is_kept(value, data) else MISSING
 
 
-MAX_TEXT_DEPTH = 256
-"""Levels of a JSON text inside a string: its value goes into a document that has levels of its own."""
+def check_depth(data: Text, depth: int, *, at: Place = START, begin: int = 0) -> None:
+    """Refuse JSON *data*, a text from *begin* on, that has more levels than *depth*, where that is below `DEPTH`.
+
+    Raises:
+        InvalidDocument: it has (`input.depth`).
+    """
+    if depth == DEPTH:
+        return
+    text = bytes(memoryview(data)[begin:])
+    if (place := json_text.too_deep_at(text, depth)) is not None:
+        help_ = "; --limit depth=NUMBER allows more"
+        _refuse(rules.TOO_DEEP, TOO_DEEP.format(depth), text, place, at, help_)
+
+
+TOO_DEEP = "more than {} levels of arrays and objects"
 
 
 def value_of_text(text: str) -> Json:
@@ -225,7 +239,7 @@ def _loads_exactly(
         return loads(data[len(BOM) :], at=Place(at.line, at.offset + len(BOM)), notes=notes)
     text = _decode(data, at)
     if (place := json_text.too_deep_at(data, DEPTH)) is not None:
-        _refuse(rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects", data, place, at)
+        _refuse(rules.TOO_DEEP, TOO_DEEP.format(DEPTH), data, place, at)
     decoder = _Decoder()
     try:
         value = decoder.decode(text)
@@ -268,13 +282,17 @@ _SHOWN_TOKENS = 8
 """Of a pointer hundreds of tokens long, as many are shown."""
 
 
-def _refuse(rule: Rule, message: str, data: bytes, place: int, at: Place) -> NoReturn:
+def _refuse(  # noqa: PLR0913, PLR0917  # what it says, of which text, and where that begins
+    rule: Rule, message: str, data: bytes, place: int, at: Place, help_: str = ""
+) -> NoReturn:
     """Raise the error of what stands at byte *place* of *data*, which begins *at* a place of the input."""
     line = at.line + data.count(b"\n", 0, place)
     column = len(data[data.rfind(b"\n", 0, place) + 1 : place].decode("utf-8", "replace")) + 1
     where = f"line {line} column {column} (byte {at.offset + place})"
     tokens = json_text.pointer_at(data, place).split("/")
-    raise _invalid(rule, f"{message} at {where}", "/".join(tokens[: _SHOWN_TOKENS + 1])) from None
+    raise _invalid(
+        rule, f"{message} at {where}{help_}", "/".join(tokens[: _SHOWN_TOKENS + 1])
+    ) from None
 
 
 def _invalid(rule: Rule, message: str, pointer: str = "") -> InvalidDocument:
@@ -289,27 +307,33 @@ class _Decoder(JSONDecoder):
     """The standard library's decoder with exact numbers; `found` names the kinds that orjson would not have kept."""
 
     def __init__(self) -> None:
-        super().__init__(
-            parse_int=self._integer, parse_float=self._number, parse_constant=self._constant
-        )
         self.found: set[str] = set()
+        # Not its own methods: it would refer to itself, and stay in memory where garbage is not collected.
+        super().__init__(
+            parse_int=partial(_integer, self.found),
+            parse_float=partial(_number, self.found),
+            parse_constant=_constant,
+        )
 
-    def _integer(self, text: str) -> int | ExactNumber:
-        if json_text.is_beyond_64_bits(text):
-            self.found.add("an integer beyond 64 bits")
-            if 0 < sys.get_int_max_str_digits() < len(text):
-                return ExactNumber(text)
-        return int(text)
 
-    def _number(self, text: str) -> float | ExactNumber:
-        double = float(text)
-        if math.isinf(double):
-            self.found.add("a number that no double holds")
+def _integer(found: set[str], text: str) -> int | ExactNumber:
+    if json_text.is_beyond_64_bits(text):
+        found.add("an integer beyond 64 bits")
+        if 0 < sys.get_int_max_str_digits() < len(text):
             return ExactNumber(text)
-        return double
+    return int(text)
 
-    def _constant(self, text: str) -> NoReturn:
-        raise _Constant(text)
+
+def _number(found: set[str], text: str) -> float | ExactNumber:
+    double = float(text)
+    if math.isinf(double):
+        found.add("a number that no double holds")
+        return ExactNumber(text)
+    return double
+
+
+def _constant(text: str) -> NoReturn:
+    raise _Constant(text)
 
 
 def duplicate_keys(data: Text) -> list[Problem]:

@@ -14,7 +14,6 @@ from hub.carrier import (
     CLOSED,
     INVALID,
     MALFORMED,
-    MAX_ENTRIES,
     ROOT,
     SOURCE,
     STALE,
@@ -33,6 +32,7 @@ from hub.codec import (
 from hub.envelope import Opened, attach
 from hub.errors import InvalidDocument, Json, Problem, Rule, show
 from hub.hookspecs import FormatInfo
+from hub.limits import MAX_ENTRIES
 from hub.patch import Budget, Lookup, Operation, PatchError, apply
 from hub.storyline.model import Storyline, Turn
 from hub.texts import KEY as TEXTS

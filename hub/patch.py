@@ -10,16 +10,9 @@ from collections.abc import Callable, Collection
 
 from hub import pointer as pointers
 from hub.errors import Json
+from hub.limits import MAX_COPIED, MAX_OPERATIONS, MAX_TOKENS
 
 Operation = dict[str, Json]
-
-MAX_OPERATIONS = 10_000
-"""Operations of an entry, turns added and removed whole not counted."""
-MAX_TOKENS = 100
-"""Tokens of a pointer."""
-MAX_COPIED = 2**28
-"""Characters of all strings together that the patches of one node copy."""
-
 
 HOLDER = "$texts"
 """First token of a pointer into the table of texts; no element has such a member."""

@@ -34,6 +34,8 @@ class Record:
     """Path of the file, for messages and for formats that store it; None for standard input."""
     envelopes: list[Envelope] = Factory(list)
     """Envelopes that the hub took out of the value: residuals.md 7.4."""
+    extent: int | None = None
+    """Bytes of the text that the value was read from, or of one that it is a part of; None for values in memory."""
 
 
 @define(eq=False)

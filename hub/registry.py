@@ -68,7 +68,8 @@ class PluginState(NamedTuple):
     origin: str
     """Distribution and version, or the path of a one-file plugin."""
     reason: str = ""
-    kind: Literal["format", "extension"] = "format"
+    kind: Literal["format", "command", "extension"] = "format"
+    """What it adds to the hub."""
 
 
 class _Manager(pluggy.PluginManager):
@@ -209,7 +210,7 @@ class Format:
             raise
         except (Exception, SystemExit) as error:
             raise PluginError(
-                f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {_describe(error)};"
+                f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {described(error)};"
                 f" this is a bug of the plugin{place_in_plugin(error)}"
             ) from error
 
@@ -273,7 +274,7 @@ class Formats(Mapping[str, Format]):
         if error is None:
             return state
         reason = (
-            f"detect raises {_describe(error)}; the format is not detected, and has to be named"
+            f"detect raises {described(error)}; the format is not detected, and has to be named"
         )
         return state._replace(status="failing", reason=reason)
 
@@ -298,7 +299,7 @@ class Formats(Mapping[str, Format]):
         try:
             _register(self._manager, plugin)
         except (FormatError, pluggy.PluginValidationError, TypeError) as error:
-            raise FormatError(_describe(error)) from error
+            raise FormatError(described(error)) from error
 
     @contextmanager
     def extended(self, names: Iterable[str]) -> Iterator[None]:
@@ -325,7 +326,7 @@ class Formats(Mapping[str, Format]):
         if error is None:
             return PluginState(point.id, "ok", origin, "", "extension")
         status: Status = "conflict" if isinstance(error, UnknownFormat) else "broken"
-        return PluginState(point.id, status, origin, _describe(error), "extension")
+        return PluginState(point.id, status, origin, described(error), "extension")
 
     def failure_of_extension(self, name: str) -> HubError | None:
         """Return the error that keeps the extension *name* from being used; None: nothing does."""
@@ -345,13 +346,13 @@ class Formats(Mapping[str, Format]):
             what = f"{claims} claim" if found else "no extension is called"
             raise UnknownFormat(f"{what} {name!r}; installed: {installed}")
         try:
-            plugin = _resolved(found[0])
+            plugin = resolved(found[0])
             if hasattr(plugin, "format_info"):
                 raise FormatError("it is a format, and no extension")
             _register(self._manager, plugin)
         except (Exception, SystemExit) as error:
             raise FormatError(
-                f"the extension {name!r} of {found[0]} cannot be used: {_describe(error)}"
+                f"the extension {name!r} of {found[0]} cannot be used: {described(error)}"
             ) from error
         return plugin
 
@@ -370,7 +371,7 @@ class Formats(Mapping[str, Format]):
             found = _registered(self._manager, module, path, self._check_free)
         except (Exception, SystemExit) as error:
             sys.modules.pop(name, None)
-            raise FormatError(f"the plugin {path} cannot be used: {_describe(error)}") from error
+            raise FormatError(f"the plugin {path} cannot be used: {described(error)}") from error
         plugin = _Plugin(EntryPoint(found.id, name, path, ""), self._manager)
         plugin.format = found
         self._plugins.append(plugin)
@@ -459,10 +460,10 @@ class _Plugin:
         """Return the format, loading it once; a plugin that is refused, or broken, has none."""
         if self.format is None and self.status == "ok":
             try:
-                plugin = _resolved(self.point)
+                plugin = resolved(self.point)
                 self.format = _registered(self._manager, plugin, self.origin, self._check_id)
             except (Exception, SystemExit) as error:  # noqa: BLE001  # a broken plugin costs only itself
-                self.refuse("broken", _describe(error), error)
+                self.refuse("broken", described(error), error)
         return self.format
 
     def state(self) -> PluginState:
@@ -476,11 +477,15 @@ class _Plugin:
             )
 
 
-def _refuse_disabled(plugins: Iterable[_Plugin]) -> None:
+def is_disabled(point: EntryPoint) -> bool:
+    """Tell whether the environment says that what *point* declares is not to be used."""
     names = {normalised(name.strip()) for name in os.environ.get(DISABLE, "").split(",")} - {""}
+    return bool(names & {normalised(point.id), normalised(point.distribution)})
+
+
+def _refuse_disabled(plugins: Iterable[_Plugin]) -> None:
     for plugin in plugins:
-        own_names = {normalised(plugin.point.id), normalised(plugin.point.distribution)}
-        if plugin.point is not OWN and own_names & names:
+        if plugin.point is not OWN and is_disabled(plugin.point):
             plugin.refuse("disabled", f"{DISABLE} names it")
 
 
@@ -501,7 +506,7 @@ def _refuse_conflicts(plugins: Iterable[_Plugin]) -> None:
             rival.refuse("conflict", reason)
 
 
-def _resolved(point: EntryPoint) -> object:
+def resolved(point: EntryPoint) -> object:
     """Return the object that an entry point names: a module, or with a colon something in it."""
     module, _, path = point.module.partition(":")
     found: object = importlib.import_module(module.strip())
@@ -570,7 +575,7 @@ def _register(manager: _Manager, plugin: object) -> None:
         raise
 
 
-def _describe(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """Return *error* in one line."""
     text = str(error) if isinstance(error, HubError) else f"{type(error).__name__}: {error}"
     return " ".join(text.split()).rstrip(": ")

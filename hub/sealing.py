@@ -12,7 +12,6 @@ from typing import Any
 from hub.alignment import align, are_same, match
 from hub.carrier import (
     MATCH,
-    MAX_ENTRIES,
     ROOT,
     SOURCE,
     digest,
@@ -27,6 +26,7 @@ from hub.envelope import RESERVED, Room, Sources, envelope, make_room, nodes, pu
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import FormatInfo
 from hub.json import canonical
+from hub.limits import MAX_ENTRIES
 from hub.patch import Budget, Operation
 from hub.storyline.model import Residuals, Storyline, Turn
 from hub.texts import KEY as TEXTS

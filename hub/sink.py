@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from hub.compression import compressor
 from hub.errors import HubError, InvalidDocument, Json, UsageError
-from hub.input_rules import DEPTH, TOO_DEEP
+from hub.input_rules import TOO_DEEP
 from hub.json import dumps
 from hub.json_text import too_deep_at
+from hub.limits import DEPTH
 from hub.staging import Area, Staging, system_errors
 from hub.streams import check_path, is_remote
 

@@ -6,6 +6,7 @@ dealt with here, once for all formats. Source: validation.md 2; storyline.md 9.2
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +18,8 @@ from hub import input_rules as rules
 from hub.compression import LONGEST_MAGIC, compression_of, decompressed
 from hub.encoding import UTF8_MARK, decoded, encoding_of
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
-from hub.input_rules import DEPTH
+from hub.limits import DEFAULTS, DEPTH, Limits, checked, exceeded
+from hub.problems import Problems
 from hub.streams import (
     PIECE,
     File,
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
 
     _Entry = tuple[Json, str, list[Problem]]
 
-MAX_SIZE = 4 << 30
-"""Bytes of an input after decompression, unless another limit is given."""
+_COLLECTED_AFTER = 1000
+"""Lines after which garbage is collected, where the collector is off: plugins may leave cycles, one a line."""
 
 _JSON_SUFFIXES = (".json", ".jsonl", ".ndjson")
 
@@ -62,7 +64,7 @@ class Source:
         on_error: OnError = "fail",
         strict: bool = False,
         thorough: bool = False,
-        max_size: int = MAX_SIZE,
+        limits: Limits = DEFAULTS,
     ) -> None:
         """Make a source of bytes in memory; see `open` and `of` for others.
 
@@ -74,7 +76,7 @@ class Source:
             on_error: whether a broken record is an error, or is left out (`skip`, `collect`).
             strict: a key that an object has twice is an error that refuses the record.
             thorough: look for such keys, which takes several times as long as all other reading.
-            max_size: the limit for bytes, after decompression.
+            limits: how much of it is taken.
         """
         self.name = name
         self.zone = zone
@@ -82,10 +84,12 @@ class Source:
         self.on_error: OnError = on_error
         self.strict = strict
         self.thorough = thorough
-        self.max_size = max_size
+        self.limits = checked(limits)
         self.path: str | None = None
         """Path of the file or directory; None for everything else."""
-        self.problems: list[Problem] = []
+        self.problems = Problems(limits.problems)
+        self.left_out = 0
+        """How many records were left out because they are broken."""
         self.prepare: Callable[[Record], object] | None = None
         """Called with each record before it is handed out."""
         self._origin: Origin = Memory(data)
@@ -95,6 +99,8 @@ class Source:
         self._values: tuple[Json, ...] | None = None
         self._is_array = False
         self._ahead: _Ahead | None = None
+        self._extent: int | None = None
+        """Bytes of the text that holds the record that is read; None for values in memory."""
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], **settings: Any) -> Source:
@@ -177,14 +183,16 @@ class Source:
         from hub.json import loads_at_once
 
         size = self._origin.size
-        if self.is_directory or size is None or size > min(limit, self.max_size):
+        if self.is_directory or size is None or size > min(limit, self.limits.size):
+            return MISSING
+        if self.limits.depth < DEPTH:
             return MISSING
         with self._errors(), closing(self._origin.open(again=True)) as stream:
             text = stream.read(size + 1)
         value = MISSING if len(text) > size else loads_at_once(text)
         if value is not MISSING:
             self.opened.add(self.name or "")
-            self._ahead = _Ahead(value, text if self.thorough or self.strict else b"")
+            self._ahead = _Ahead(value, size, text if self.thorough or self.strict else b"")
         return value
 
     def tail(self, size: int) -> bytes | None:
@@ -261,7 +269,7 @@ class Source:
             on_error=self.on_error,
             strict=self.strict,
             thorough=self.thorough,
-            max_size=self.max_size,
+            limits=self.limits,
         )
         source.prepare = self.prepare
         if self.is_directory:
@@ -277,7 +285,7 @@ class Source:
         from hub.container import Opening
 
         with self._text() as text:
-            return self._parse(Opening(text, self.max_size).whole())
+            return self._parse(Opening(text, self.limits.size).whole())
 
     # Records
 
@@ -290,7 +298,7 @@ class Source:
         the only value of an input is what the format wants, the format says.
 
         Raises:
-            InvalidDocument: the input is no JSON, or a record is broken and `on_error` is `fail`.
+            InvalidDocument: the input is no JSON or beyond a limit, or a record is broken and `on_error` is `fail`.
         """
         if self.is_directory:
             yield from self._records_below(objects=objects)
@@ -298,11 +306,18 @@ class Source:
         from hub.reading import Record
 
         for index, (value, place, problems) in enumerate(self._entries()):
+            if index >= self.limits.records:
+                refused = exceeded(
+                    rules.RECORDS, "records", self.limits.records, "records", place=place
+                )
+                raise InvalidDocument([refused], self.name)
             if objects and place and value is not MISSING and not isinstance(value, dict):
                 problems.append(rules.RECORD.at("", value))
             if problems and self._is_refused(place, problems):
                 continue
-            record = Record(value, place, index, self.zone, self.options, self.name)
+            record = Record(
+                value, place, index, self.zone, self.options, self.name, extent=self._extent
+            )
             if self.prepare is not None:
                 self.prepare(record)
             yield record
@@ -328,10 +343,12 @@ class Source:
             message = "no documents: the directory holds no JSON file"
             raise InvalidDocument([rules.NO_DOCUMENTS.at("", message=message)], self.name)
 
-    def _take_problems(self, problems: list[Problem], name: str) -> None:
+    def _take_problems(self, problems: Problems, name: str) -> None:
         """Move the *problems* of the file *name* to those of its directory."""
         self.problems.extend(_placed(one, name) for one in problems)
+        self.problems.beyond.update(problems.beyond)
         problems.clear()
+        problems.beyond.clear()
 
     def _is_refused(self, place: str, problems: list[Problem]) -> bool:
         """Keep the *problems* of the record at *place*; tell whether it is to be left out.
@@ -347,6 +364,7 @@ class Source:
         if is_broken and (self.on_error == "fail" or not place):
             raise InvalidDocument(problems, self.name)
         self.problems.extend(problems)
+        self.left_out += is_broken
         return is_broken
 
     def _entries(self) -> Iterator[_Entry]:
@@ -359,12 +377,13 @@ class Source:
             return
         if self._ahead is not None:
             ahead, self._ahead = self._ahead, None
+            self._extent = ahead.size
             yield from self._elements(ahead.value, self._duplicates(ahead.text))
             return
         from hub.container import Opening
 
         with self._text() as text:
-            opening = Opening(text, self.max_size)
+            opening = Opening(text, self.limits.size)
             if opening.is_lines():
                 yield from self._lines(opening.lines())
                 return
@@ -373,6 +392,7 @@ class Source:
 
     def _whole(self, buffer: list[bytearray]) -> Iterator[_Entry]:
         """Yield the value of the text in *buffer*, which is taken out to be freed, or the elements of the value."""
+        self._extent = len(buffer[0]) - DEPTH
         duplicates = self._duplicates(memoryview(buffer[0])[DEPTH:])
         yield from self._elements(self._parse(buffer.pop()), duplicates)
 
@@ -392,22 +412,35 @@ class Source:
 
     def _lines(self, lines: Stream) -> Iterator[_Entry]:
         from hub.container import numbered_lines
-        from hub.json import loads
+        from hub.json import check_depth, loads
 
-        for at, line in numbered_lines(lines, self.max_size):
+        for at, line in numbered_lines(lines, self.limits):
+            if line is None:
+                limit = self.limits.line
+                yield (
+                    MISSING,
+                    f"line {at.line}",
+                    [exceeded(rules.LINE_SIZE, "line", limit, "bytes")],
+                )
+                continue
+            self._extent = len(line)
             problems: list[Problem] = []
             try:
+                check_depth(line, self.limits.depth, at=at)
                 value = loads(line.rstrip(b"\r\n"), at=at, notes=problems)
                 problems.extend(self._duplicates(line))
             except InvalidDocument as error:
                 value = MISSING
                 problems = [_line_problem(problem, line) for problem in error.problems]
             yield value, f"line {at.line}", problems
+            if at.line % _COLLECTED_AFTER == 0 and not gc.isenabled():
+                gc.collect(0)  # only what was made since the last time
 
     def _parse(self, buffer: bytearray) -> Json:
-        from hub.json import loads_padded
+        from hub.json import check_depth, loads_padded
 
         with self._errors():
+            check_depth(buffer, self.limits.depth, begin=DEPTH)
             return loads_padded(buffer, notes=self.problems)
 
     def _duplicates(self, text: bytes | memoryview) -> list[Problem]:
@@ -463,7 +496,7 @@ class Source:
         with self._unpacked() as stream:
             while piece := stream.read(PIECE):
                 read += piece
-                check_size(len(read), self.max_size)
+                check_size(len(read), self.limits.size)
         return _bytes(read)
 
 
@@ -471,6 +504,8 @@ class _Ahead(NamedTuple):
     """What was read of a small input before its records were asked for."""
 
     value: Json
+    size: int
+    """Bytes of the text."""
     text: bytes
     """The text, if it will be looked at again."""
 

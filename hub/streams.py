@@ -13,6 +13,7 @@ from typing import BinaryIO, Protocol, cast
 
 from hub.errors import HubError, InvalidDocument, UsageError
 from hub.input_rules import SIZE
+from hub.limits import exceeded
 
 PIECE = 1 << 18
 """Bytes that are read at once."""
@@ -192,9 +193,7 @@ def check_size(size: int, limit: int) -> None:
         InvalidDocument: it is (`input.size`).
     """
     if size > limit:
-        raise InvalidDocument(
-            [SIZE.at("", message=f"more than {limit} bytes; --max-size allows more")]
-        )
+        raise InvalidDocument([exceeded(SIZE, "size", limit, "bytes")])
 
 
 def is_remote(path: str) -> bool:

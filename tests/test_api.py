@@ -27,6 +27,16 @@ class TestWrite:
         assert ([str(target)], 1) == (result.outputs, result.storylines)
         assert [story("hi")] == list(hub.read(target))
 
+    def test_batches(self, tmp_path: Path) -> None:
+        """Many batches stand in one output, one behind the other; each is taken when it is written."""
+        target = tmp_path / "out.jsonl"
+        batches = ([story(number)] * number for number in range(3))
+        result = hub.write_batches(batches, target, to="storyline")
+        assert (3, 3) == (result.documents, result.storylines)
+        assert [1, 2, 2] == [one.turns[0].message for one in hub.read(target)]
+        with pytest.raises(hub.InvalidDocument, match="nothing to write"):
+            hub.write_batches([[], []], tmp_path / "none.jsonl", to="storyline")
+
     def test_not_a_number(self, tmp_path: Path) -> None:
         """A float that is no JSON number is refused with its pointer, and nothing is written."""
         with pytest.raises(ValueError, match="nan at '/turns/0/msg/score' is not JSON"):

@@ -17,8 +17,6 @@ import pytest
 
 from hub import detection
 from hub.detection import (
-    MAX_DETECT,
-    MAX_PATHS,
     STAGES,
     Answer,
     Candidate,
@@ -30,6 +28,7 @@ from hub.detection import (
 from hub.errors import MISSING, InvalidDocument, Json, Problem
 from hub.hookspecs import Detection, FormatInfo, Sample
 from hub.json import loads_at_once
+from hub.limits import DEFAULTS, MAX_PATHS
 from hub.source import Source
 
 # Stand-ins for formats
@@ -471,7 +470,7 @@ class TestWorkedExamples:
         assert ("atif", 100) == found(seekable)[:2]
         assert [("head", 64 * 1024), ("tail", 64 * 1024)] == seekable.looks
         assert ("atif", 100) == found(stream)[:2]
-        assert ("head", MAX_DETECT) == stream.looks[-1]
+        assert ("head", DEFAULTS.detect) == stream.looks[-1]
 
     def test_name_of_another_format(self) -> None:
         """Example 20: the content wins over the name, and one warning says so."""
@@ -633,7 +632,7 @@ class TestStages:
             ("tail", 64 * 1024),
             ("head", 1024 * 1024),
             ("tail", 1024 * 1024),
-            ("head", MAX_DETECT),
+            ("head", DEFAULTS.detect),
         ] == memory.looks
         assert [False] * 3 == [sample.complete for sample in stub.samples]
         assert [len(text)] * 3 == [sample.size for sample in stub.samples]
@@ -671,7 +670,7 @@ class TestStages:
     def test_size_limit(self) -> None:
         """An input that is undecided within the limit says so; the limit counts for small ones as well."""
         text = b'{"x":"' + b"x" * 3_000_000 + b'"}'
-        help_ = "(--max-detect); pass --from FORMAT; installed: a"
+        help_ = "(--limit detect=NUMBER); pass --from FORMAT; installed: a"
         stub = Stub("a", lambda _: None)
         limited = Memory(text)
 
@@ -689,7 +688,7 @@ class TestStages:
         text = b'{"x":"' + b"x" * 100_000 + b'"}'
 
         assert message(Memory(text), sure("a", 90), sure("b", 90), max_detect=1024).endswith(
-            "; undecided within 1024 bytes (--max-detect); pass --from FORMAT; installed: a, b"
+            "; undecided within 1024 bytes (--limit detect=NUMBER); pass --from FORMAT; installed: a, b"
         )
 
     def test_settled_lines(self) -> None:
@@ -771,7 +770,7 @@ class TestTail:
         memory = source({"a": [BIG, BIG], "z": forged})
 
         assert "detect.unknown" == refused(memory)[0].rule
-        assert ("head", MAX_DETECT) == memory.looks[-1]
+        assert ("head", DEFAULTS.detect) == memory.looks[-1]
 
     def test_repeated_member(self) -> None:
         """A member that the tail shows with another value than the head leaves the decision to the whole input."""
@@ -782,7 +781,7 @@ class TestTail:
         memory = Memory(text.encode())
 
         assert "atif" == found(memory).format
-        assert ("head", MAX_DETECT) == memory.looks[-1]
+        assert ("head", DEFAULTS.detect) == memory.looks[-1]
 
     def test_lines(self) -> None:
         """The tail of another line is not taken for that of the first."""
@@ -802,7 +801,7 @@ class TestTail:
         memory = source([{"a": [BIG, BIG], "schema_version": "ATIF-v1.7"}])
 
         assert "atif" == found(memory).format
-        assert [("head", size) for size in (*STAGES, MAX_DETECT)] == memory.looks
+        assert [("head", size) for size in (*STAGES, DEFAULTS.detect)] == memory.looks
 
     def test_cut_file(self) -> None:
         """A file that is cut has no tail to trust, and is not JSON."""

@@ -54,7 +54,13 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
 def from_metadata() -> list[EntryPoint]:
     """Return what `importlib.metadata` says."""
     return sorted(
-        EntryPoint(point.name, point.value.partition(" [")[0], point.dist.name, point.dist.version)
+        EntryPoint(
+            point.name,
+            point.value.partition(" [")[0],
+            point.dist.name,
+            point.dist.version,
+            str(point.dist.metadata.json.get("summary", "")),
+        )
         for point in metadata.entry_points(group=GROUP)
         if point.dist is not None
     )
@@ -77,7 +83,7 @@ class TestFolders:
             (
                 "hub_log-1.0.dist-info",
                 "Summary: x\nName: Hub.Log\nVersion: 1.0+local.1\n",
-                LOG._replace(distribution="Hub.Log", version="1.0+local.1"),
+                LOG._replace(distribution="Hub.Log", version="1.0+local.1", summary="x"),
             ),
             ("hub_log.egg-info", "Name: hub-log\nVersion: 1.0\n", LOG),
             ("hub_log-1.0-py3.11.egg-info", "Name: hub-log\nVersion: 1.0\n", LOG),

@@ -107,10 +107,13 @@ def run_console(block: Block, place: str) -> None:
 
 
 def commands(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each command behind a `$`, and the output that is shown below it."""
+    """Yield each command behind a `$`, further lines of it behind a `>`, and the output that is shown below it."""
     for piece in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
-        command, _, output = piece.partition("\n")
-        yield command, output
+        lines = piece.splitlines(keepends=True)
+        end = next(
+            (at for at, line in enumerate(lines[1:], 1) if not line.startswith("> ")), len(lines)
+        )
+        yield "".join(line.removeprefix("> ") for line in lines[:end]), "".join(lines[end:])
 
 
 def is_like(output: str, expected: str) -> bool:

@@ -46,7 +46,14 @@ def page(name: str) -> str:
 
 class TestGenerated:
     @pytest.mark.parametrize(
-        "name", ["reference/api.md", "reference/cli.md", "reference/rules.md", "design/layers.md"]
+        "name",
+        [
+            "reference/api.md",
+            "reference/cli.md",
+            "reference/limits.md",
+            "reference/rules.md",
+            "design/layers.md",
+        ],
     )
     def test_page_is_current(self, name: str) -> None:
         """A generated page is what its script would write: if not, run `make docs`."""
@@ -86,6 +93,11 @@ class TestPlugins:
         """So is every public name of the kit."""
         text = page("plugins/contract.md")
         assert [] == [name for name in hub.testing.__all__ if name not in text]
+
+    def test_every_name_of_commands_is_in_the_hooks(self) -> None:
+        """What commands of others use is on the page on hooks."""
+        text = page("plugins/hooks.md")
+        assert [] == [name for name in hub.commands.__all__ if f"`{name}`" not in text]
 
     def test_versions_are_in_the_table(self) -> None:
         """The table of compatibility has a row for this version of the hub and of its hooks."""

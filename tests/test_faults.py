@@ -166,6 +166,8 @@ class TestStreams:
         assert "Traceback" not in outcome.err
 
 
+# Another test may have imported Lance, which warns whoever forks.
+@pytest.mark.filterwarnings("ignore:lance is not fork-safe")
 class TestDisk:
     @pytest.mark.parametrize("target", ["out.jsonl", "out/", "out.jsonl.gz"])
     @pytest.mark.parametrize("limit", [0, 100_000])

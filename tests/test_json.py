@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 
 from hub import json_text
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem
-from hub.input_rules import DEPTH
 from hub.json import (
     ExactNumber,
     Place,
@@ -34,6 +33,7 @@ from hub.json import (
     value_of_text,
     values_of_texts,
 )
+from hub.limits import DEPTH
 from hub.residuals import equal
 from hub.testing.strategies import json_values
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hub.errors import Json
-from hub.patch import MAX_COPIED, Budget, PatchError, apply
+from hub.limits import MAX_COPIED
+from hub.patch import Budget, PatchError, apply
 from hub.testing.strategies import KEYS, json_objects, json_values
 
 ELEMENT: Json = {"a": "x", "l": [1, {"b": "y"}], "n": None, "o": {"p": {}}}

@@ -31,9 +31,18 @@ def settings(folder: Path) -> dict[str, Any]:
     return tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+def is_format(plugin: Path) -> bool:
+    """Tell whether *plugin* adds a format."""
+    return "storyline_hub.formats" in settings(plugin)["project"]["entry-points"]
+
+
 def package(plugin: Path) -> str:
     """Return the import package of *plugin*."""
     return f"hub_{plugin.name.replace('-', '_')}"
+
+
+FORMATS = [plugin for plugin in PLUGINS if is_format(plugin)]
+"""Plugins that add a format; the others add commands."""
 
 
 class TestFiles:
@@ -97,13 +106,23 @@ class TestDistributions:
         """Every distribution comes with the licence of the hub."""
         assert (plugin / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
-    @each_plugin
+    @pytest.mark.parametrize("plugin", FORMATS, ids=lambda path: path.name)
     def test_plugin_is_named_for_its_format(self, plugin: Path) -> None:
         """Distribution, package and entry point of a plugin bear the id of its format."""
         project = settings(plugin)["project"]
         assert project["name"] == f"storyline-hub-{plugin.name}"
         assert project["entry-points"] == {
             "storyline_hub.formats": {plugin.name: f"{package(plugin)}.plugin"}
+        }
+
+    def test_store_adds_commands(self) -> None:
+        """The one plugin that is no format is the store, which adds a command."""
+        others = [plugin.name for plugin in PLUGINS if plugin not in FORMATS]
+        assert ["lance"] == others
+        project = settings(ROOT / "plugins" / "lance")["project"]
+        assert project["name"] == "storyline-hub-lance"
+        assert project["entry-points"] == {
+            "storyline_hub.commands": {"store": "hub_lance.commands:app"}
         }
 
     @each_plugin

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.errors import InvalidDocument, Json
-from hub.input_rules import DEPTH
+from hub.limits import DEPTH
 from hub.scanner import MAX_VALUES, Scan, scan
 
 keys = st.sampled_from(

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
 from hub.json import dumps, loads
+from hub.limits import Limits
 from hub.source import Source
 from hub.streams import Pieces
 from hub.testing.strategies import json_objects
@@ -221,20 +222,20 @@ class TestWholeInput:
     @each_packer
     def test_size(self, pack: Callable[[bytes], bytes]) -> None:
         """More bytes than the limit, after decompression, end the input."""
-        message = "fatal: more than 20 bytes; --max-size allows more [input.size]"
+        message = "fatal: expected at most 20 bytes, found more; --limit size=NUMBER allows more [input.size]"
 
         for text in (b'{"a":"%b"}' % (b"x" * 13), b"{}\n" * 7, b" " * 21):
-            assert [message] == [str(one) for one in refusal(text, max_size=20)]
-            assert [message] == [str(one) for one in refusal(pack(text), max_size=20)]
-        assert 1 == len(read(pack(b'{"a":"%b"}' % (b"x" * 12)), max_size=20))
+            assert [message] == [str(one) for one in refusal(text, limits=Limits(size=20))]
+            assert [message] == [str(one) for one in refusal(pack(text), limits=Limits(size=20))]
+        assert 1 == len(read(pack(b'{"a":"%b"}' % (b"x" * 12)), limits=Limits(size=20)))
 
     def test_size_of_lines(self) -> None:
         """A long line ends the input, whatever was read before."""
-        source = Source(b"{}\n{}\n" + b" " * 2_000_000 + b"{}\n", max_size=1_500_000)
+        source = Source(b"{}\n{}\n" + b" " * 2_000_000 + b"{}\n", limits=Limits(size=1_500_000))
         records = source.records()
 
         assert ["line 1", "line 2"] == [next(records).place, next(records).place]
-        with pytest.raises(InvalidDocument, match="more than 1500000 bytes"):
+        with pytest.raises(InvalidDocument, match="expected at most 1500000 bytes"):
             next(records)
 
     def test_bomb(self) -> None:
@@ -242,7 +243,7 @@ class TestWholeInput:
         bomb = zstandard.ZstdCompressor().compress(b"[" + b" " * 100_000_000)
         tracemalloc.start()
         try:
-            assert ["input.size"] == [one.rule for one in refusal(bomb, max_size=1000)]
+            assert ["input.size"] == [one.rule for one in refusal(bomb, limits=Limits(size=1000))]
             _, peak = tracemalloc.get_traced_memory()
         finally:
             tracemalloc.stop()
@@ -627,8 +628,8 @@ class TestHeadAndTail:
     def test_bytes(self) -> None:
         """The bytes of an input are unpacked, and otherwise as they are."""
         assert b"\xff\xfe{\0" == Source(gzip.compress(b"\xff\xfe{\0")).bytes()
-        with pytest.raises(InvalidDocument, match="more than 3 bytes"):
-            Source(b"{}{}", max_size=3).bytes()
+        with pytest.raises(InvalidDocument, match="expected at most 3 bytes"):
+            Source(b"{}{}", limits=Limits(size=3)).bytes()
 
     def test_value(self) -> None:
         """The value is that of the whole input."""
@@ -695,7 +696,9 @@ class TestFiles:
             (tmp_path / name).write_bytes(b'{"n":"%b"}' % name.encode())
         (tmp_path / "link.json").symlink_to(tmp_path / "b.json")
         (tmp_path / "loop").symlink_to(tmp_path)
-        source = Source.open(tmp_path, zone=None, options={"k": "v"}, on_error="skip", max_size=99)
+        source = Source.open(
+            tmp_path, zone=None, options={"k": "v"}, on_error="skip", limits=Limits(size=99)
+        )
 
         files = list(source.files())
 
@@ -704,8 +707,8 @@ class TestFiles:
         assert names == source.paths() == [file.name for file in files]
         assert names[:2] == source.paths(2)
         assert [{"n": name} for name in names] == [file.value() for file in files]
-        assert [("skip", {"k": "v"}, 99)] * 5 == [
-            (file.on_error, file.options, file.max_size) for file in files
+        assert [("skip", {"k": "v"}, Limits(size=99))] * 5 == [
+            (file.on_error, file.options, file.limits) for file in files
         ]
 
     def test_directory_has_no_bytes(self, tmp_path: Path) -> None:

@@ -14,13 +14,12 @@ from typing import Any, NamedTuple, NoReturn, Protocol, cast
 
 from hub.compression import decompressed
 from hub.errors import HubError, InvalidDocument
+from hub.input_rules import MEMBERS
+from hub.limits import DEFAULTS, Limits, exceeded
 from hub.sink import numbered, safe_name
-from hub.source import MAX_SIZE
 from hub.streams import PIECE, File, check_size
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip")
-MAX_MEMBERS = 1_000_000
-"""Files in an archive."""
 
 
 def stem_of(path: str) -> str | None:
@@ -43,13 +42,14 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def take_out(path: str, folder: str, *, limit: int | None = None) -> list[Refused]:
+def take_out(path: str, folder: str, limits: Limits = DEFAULTS) -> list[Refused]:
     """Take the files of the archive at *path* out into the empty *folder*; return those that were refused.
 
     Raises:
-        HubError: it is no archive, or damaged, or has more than *limit* bytes in it (`input.size`).
+        HubError: it is no archive, or damaged, or has more bytes or files in it than *limits* allow (`input.size`,
+            `input.members`).
     """
-    taker = _Taker(folder, MAX_SIZE if limit is None else limit)
+    taker = _Taker(folder, limits)
     is_zip = path.lower().endswith(".zip")
     try:
         (_take_zip if is_zip else _take_tar)(path, taker)
@@ -65,17 +65,18 @@ def take_out(path: str, folder: str, *, limit: int | None = None) -> list[Refuse
 class _Taker:
     """Writes members to files below a folder."""
 
-    def __init__(self, folder: str, limit: int) -> None:
+    def __init__(self, folder: str, limits: Limits) -> None:
         self._folder = folder
-        self._left = self._limit = limit
-        self._count = 0
+        self._limits = limits
+        self._count = self._size = 0
         self.refused: list[Refused] = []
 
     def take(self, name: str, open_member: Callable[[], _Readable | None]) -> None:
         """Write the member *name*; one that cannot be is noted."""
         self._count += 1
-        if self._count > MAX_MEMBERS:
-            raise HubError(f"more than {MAX_MEMBERS} files in the archive")
+        if self._count > self._limits.members:
+            problem = exceeded(MEMBERS, "members", self._limits.members, "files in an archive")
+            raise InvalidDocument([problem])
         try:
             target = self._target(name)
             member = open_member()
@@ -87,8 +88,8 @@ class _Taker:
             return
         with open(target, "wb") as file:
             while piece := member.read(PIECE):
-                self._left -= len(piece)
-                check_size(self._limit - self._left, self._limit)
+                self._size += len(piece)
+                check_size(self._size, self._limits.size)
                 file.write(piece)
 
     def refuse(self, name: str, reason: str) -> None:

@@ -168,7 +168,7 @@ class Counting(NamedTuple):
                 report=problems.append,
             )
             found = [measures(storyline, reader) for storyline in storylines]
-            skipped = sum(problem.severity == "fatal" for problem in source.problems)
+            skipped = source.left_out
         except Exception as error:  # noqa: BLE001  # one bad file costs itself only
             return failure(item.name, error, is_found=item.is_found)
         return Outcome(

@@ -119,6 +119,7 @@ class Journal:
             outputs=[below(self._folder, path) for path in outcome.outputs],
             problems=[problem._asdict() for problem in outcome.problems],  # type: ignore[misc]  # JSON
             measures=None,
+            made=None,
         )
         return {
             "input": item.name,

@@ -38,8 +38,12 @@ class Outcome(NamedTuple):
     """What went wrong, where that is no problem of a document."""
     fidelity: Mapping[str, int] | None = None
     """How many values were kept, carried and so on, where that was measured."""
+    redacted: Mapping[str, int] = {}  # a tuple's default, never changed
+    """How much of each kind was hidden."""
     measures: Any = None
     """What was counted in the input, where that was asked for."""
+    made: Any = None
+    """What was made of the Storylines of the input, where that was asked for (`read_many`)."""
 
     @property
     def is_failure(self) -> bool:

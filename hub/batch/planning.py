@@ -17,6 +17,7 @@ from hub import remote
 from hub.batch.archives import stem_of, take_out
 from hub.batch.places import Places, relative_to, shared_folder
 from hub.errors import HubError
+from hub.limits import DEFAULTS, Limits
 from hub.source import Source
 from hub.streams import is_remote, paths_below
 
@@ -92,8 +93,8 @@ class Spool(NamedTuple):
 
     folder: str
     """An empty folder, which somebody removes."""
-    limit: int | None = None
-    """Bytes that one archive may hold."""
+    limits: Limits = DEFAULTS
+    """What one archive may hold."""
 
 
 def plan(
@@ -157,7 +158,7 @@ def _taken_out(item: Item, stem: str, claims: Claims, spool: Spool) -> Iterator[
         if fetched is not None:
             path = os.path.join(fetched, os.path.basename(path))
             remote.get(item.path, path)
-        refused = take_out(path, folder, limit=spool.limit)
+        refused = take_out(path, folder, spool.limits)
     except HubError as error:
         shutil.rmtree(folder, ignore_errors=True)
         yield item._replace(error=error)

@@ -12,7 +12,9 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
+
+from hub.errors import Stopped
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -237,11 +239,21 @@ _END: tuple[Any, Any] = (None, None)
 def _serve(connection: Connection, work: Callable[[Any], Any]) -> None:
     """Do what comes through *connection*, until it is closed: the whole life of a worker."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started the worker ends it
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # until there is something to clean up
     gc.disable()
     collector = _Collector()
     work.prepare()  # type: ignore[attr-defined]  # `Work`
-    with suppress(EOFError, OSError, KeyboardInterrupt):
-        while True:
-            connection.send(work(connection.recv()))
-            collector.count()
+    try:
+        signal.signal(signal.SIGTERM, _stop)
+        with suppress(EOFError, OSError, KeyboardInterrupt):
+            while True:
+                connection.send(work(connection.recv()))
+                collector.count()
+    except Stopped as stopped:
+        sys.exit(stopped.status)
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    """Make a signal an exception that no plugin is taken to have raised."""
+    del frame
+    raise Stopped(number)

@@ -21,15 +21,17 @@ from hub.batch.outcome import Outcome
 from hub.batch.places import COMMON, PACKED, Places
 from hub.batch.planning import STATE, Item, Spool, plan
 from hub.batch.pool import Events, Work, done
-from hub.batch.work import Converting, Reading, Validating
+from hub.batch.work import Converting, Making, Reading, Validating
 from hub.compression import compressor
 from hub.errors import UsageError
+from hub.limits import DEFAULTS, Limits
 from hub.source import Source
 from hub.staging import Area, Staging
 from hub.streams import PIECE, is_remote
 
 if TYPE_CHECKING:
     from hub.api import Container
+    from hub.storyline.model import Storyline
 
 
 def convert_many(
@@ -51,7 +53,7 @@ def convert_many(
     extensions: Sequence[str] = (),
     extract_images: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
 ) -> Iterator[Outcome]:
@@ -69,7 +71,13 @@ def convert_many(
 
     named = [os.fspath(one) for one in inputs]
     how = Reading(
-        format, strict, on_error, assume_timezone, max_size, dict(options or {}), tuple(plugins)
+        format,
+        strict,
+        on_error,
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
     )
     how.prepare()
     with formats.extended(extensions):
@@ -123,7 +131,7 @@ class _Run(NamedTuple):
                 force=self.force,
                 **self.writing,
             )
-            spool = Spool(journal.temporary, self.reading.max_size)
+            spool = Spool(journal.temporary, self.reading.limits)
             items = plan(self.inputs, claimed, places, without=folder, spool=spool)
             to_do = _to_do(items, journal)
             for item, outcome in done(work, to_do, jobs=self.jobs, events=_Noted(journal)):
@@ -200,17 +208,23 @@ def validate_many(
     jobs: int = 1,
     strict: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
 ) -> Iterator[Outcome]:
     """Find all problems of each of *inputs*, and yield what became of each, in order; see `convert_many`."""
     how = Reading(
-        format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
+        format,
+        strict,
+        "skip",
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
     )
     how.prepare()
     named = [os.fspath(one) for one in inputs]
-    yield from _looked_at(named, Validating(how), jobs, format, max_size)
+    yield from _looked_at(named, Validating(how), jobs, format, how.limits)
 
 
 def count_many(
@@ -220,17 +234,63 @@ def count_many(
     jobs: int = 1,
     strict: bool = False,
     assume_timezone: str | None = None,
-    max_size: int | None = None,
+    limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
 ) -> Iterator[Outcome]:
     """Count what is in each of *inputs*: `measures` of an outcome has what was counted in each trajectory."""
     how = Reading(
-        format, strict, "skip", assume_timezone, max_size, dict(options or {}), tuple(plugins)
+        format,
+        strict,
+        "skip",
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
     )
     how.prepare()
     named = [os.fspath(one) for one in inputs]
-    yield from _looked_at(named, Counting(how), jobs, format, max_size)
+    yield from _looked_at(named, Counting(how), jobs, format, how.limits)
+
+
+def read_many(
+    inputs: Sequence[str | os.PathLike[str]],
+    make: Callable[[Iterator[Storyline]], Any],
+    *,
+    format: str | None = None,
+    jobs: int = 1,
+    strict: bool = False,
+    on_error: Literal["fail", "skip"] = "fail",
+    assume_timezone: str | None = None,
+    limits: Limits | None = None,
+    options: Mapping[str, str] | None = None,
+    plugins: Sequence[str] = (),
+    known: Callable[[str, str | None], Outcome | None] | None = None,
+    without: str | os.PathLike[str] | None = None,
+) -> Iterator[Outcome]:
+    """Read each of *inputs*, and yield what became of it, in order: `made` of an outcome is what *make* returned.
+
+    *make* gets the Storylines of an input, lazily. It is called where the input is read, so with more than one job in
+    another process: it has to be a value that can be pickled, and so has what it returns. *known* is asked, with the
+    name of each input and what changes when the input does, for an outcome that is known already; then the input is not
+    read. What is below the folder *without* is no input.
+    """
+    how = Reading(
+        format,
+        strict,
+        on_error,
+        assume_timezone,
+        limits or DEFAULTS,
+        dict(options or {}),
+        tuple(plugins),
+    )
+    how.prepare()
+    named = [os.fspath(one) for one in inputs]
+    _check(named)
+    avoided = None if without is None else os.fspath(without)
+    yield from _looked_at(
+        named, Making(how, make), jobs, format, how.limits, known=known, without=avoided
+    )
 
 
 def _looked_at(
@@ -238,13 +298,17 @@ def _looked_at(
     work: Work[Item, Outcome],
     jobs: int,
     format: str | None,
-    max_size: int | None,
+    limits: Limits,
+    *,
+    known: Callable[[str, str | None], Outcome | None] | None = None,
+    without: str | None = None,
 ) -> Iterator[Outcome]:
     """Yield what becomes of each of *inputs*, where nothing is written."""
     with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
         places = Places((), None)
-        items = plan(inputs, claims(format), places, spool=Spool(folder, max_size))
-        for item, outcome in done(work, ((item, None) for item in items), jobs=jobs):
+        items = plan(inputs, claims(format), places, without=without, spool=Spool(folder, limits))
+        to_do = ((one, known(one.name, one.stamp()) if known else None) for one in items)
+        for item, outcome in done(work, to_do, jobs=jobs):
             _forget(item)
             yield outcome
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub.batch.outcome import Outcome, failure
 from hub.batch.places import joined
 from hub.batch.planning import Item
-from hub.errors import InvalidDocument
+from hub.errors import InvalidDocument, Problem
+from hub.input_rules import REDACTED
+from hub.limits import DEFAULTS, Limits
+
+if TYPE_CHECKING:
+    from hub.storyline.model import Storyline
 
 
 class Reading(NamedTuple):
@@ -18,7 +24,7 @@ class Reading(NamedTuple):
     strict: bool = False
     on_error: Literal["fail", "skip"] = "fail"
     assume_timezone: str | None = None
-    max_size: int | None = None
+    limits: Limits = DEFAULTS
     options: Mapping[str, str] = {}
     plugins: Sequence[str] = ()
     """Paths of one-file plugins."""
@@ -41,7 +47,7 @@ class Reading(NamedTuple):
             on_error=self.on_error,
             strict=self.strict,
             thorough=thorough or self.strict,
-            max_size=self.max_size,
+            limits=self.limits,
         )
 
 
@@ -100,6 +106,12 @@ class Converting(NamedTuple):
             sort_keys=api.formats[self.to].info.sorts_keys,
             area=Area(self.output, self.temporary),
         )
+        redacted: Counter[str] = Counter()
+
+        def count(problem: Problem) -> None:
+            if problem.rule == REDACTED.rule:
+                redacted[problem.found or ""] += 1
+
         result = api.convert(
             source,
             sink,
@@ -111,6 +123,7 @@ class Converting(NamedTuple):
             extensions=self.extensions,
             extract_images=self.extract_images,
             options=self.reading.options,
+            report=count if self.extensions else None,
         )
         return Outcome(
             item.name,
@@ -123,6 +136,7 @@ class Converting(NamedTuple):
             problems=result.problems,
             message=f"{result.skipped} records left out" if result.skipped else None,
             fidelity=fidelity,
+            redacted=dict(sorted(redacted.items())),
         )
 
     def _fidelity(self, item: Item) -> dict[str, int]:
@@ -177,3 +191,71 @@ class Validating(NamedTuple):
     def lost(self, item: Item, reason: str) -> Outcome:
         """Return what is said of *item*, at which a worker died."""
         return Outcome(item.name, "failed", 1, message=reason)
+
+
+class Making(NamedTuple):
+    """Make something of the Storylines of each input."""
+
+    reading: Reading
+    make: Callable[[Iterator[Storyline]], Any]
+
+    def prepare(self) -> None:
+        """Load what is needed."""
+        self.reading.prepare()
+
+    def __call__(self, item: Item) -> Outcome:
+        """Return what became of *item*, with what was made of it."""
+        from hub import api
+
+        try:
+            if item.error is not None:
+                raise item.error
+            source = self.reading.source(item)
+            reader = api.formats[self.reading.format or api.detect(source).format].id
+            problems: list[Problem] = []
+            storylines = _Counted(
+                api.read(
+                    source,
+                    format=reader,
+                    strict=self.reading.strict,
+                    options=self.reading.options,
+                    report=problems.append,
+                    on_error=self.reading.on_error,
+                )
+            )
+            made = self.make(storylines)
+        except Exception as error:  # noqa: BLE001  # one bad file costs itself only
+            return failure(item.name, error, is_found=item.is_found)
+        found = [*source.problems, *problems]
+        skipped = len({one.document for one in found if one.severity == "fatal"})
+        records = "record" if skipped == 1 else "records"
+        return Outcome(
+            item.name,
+            "partial" if skipped else "done",
+            3 if skipped else 0,
+            reader,
+            storylines=storylines.count,
+            problems=found,
+            message=f"{skipped} {records} left out" if skipped else None,
+            made=made,
+        )
+
+    def lost(self, item: Item, reason: str) -> Outcome:
+        """Return what is said of *item*, at which a worker died."""
+        return Outcome(item.name, "failed", 1, message=reason)
+
+
+class _Counted:
+    """Storylines, and how many there were."""
+
+    def __init__(self, storylines: Iterator[Storyline]) -> None:
+        self._storylines = storylines
+        self.count = 0
+
+    def __iter__(self) -> _Counted:
+        return self
+
+    def __next__(self) -> Storyline:
+        found = next(self._storylines)
+        self.count += 1
+        return found

@@ -12,6 +12,7 @@ from typing import Annotated, NamedTuple
 import typer
 
 from hub.cli.usage import UsageCommand
+from hub.errors import FormatError
 
 HELP = "Detect, convert and validate AI-agent trajectories. Nothing is lost in silence."
 
@@ -43,6 +44,7 @@ COMMANDS = (
     Command("plugins", "Show how each plugin fares.", is_group=True),
     Command("new-plugin", "Make a plugin for a format of your own."),
 )
+NAMES = frozenset(command.name for command in COMMANDS)
 
 
 def program(wanted: str | None = None) -> typer.Typer:
@@ -67,7 +69,27 @@ def program(wanted: str | None = None) -> typer.Typer:
         else:
             function = getattr(module, command.function)
             app.command(command.name, cls=UsageCommand, short_help=command.short_help)(function)
+    if wanted not in NAMES:
+        _add_others(app, wanted)
     return app
+
+
+def _add_others(app: typer.Typer, wanted: str | None) -> None:
+    """Add the commands of other distributions; with None those that cannot be used are left out."""
+    from hub.cli.additions import usable
+
+    for one in usable(NAMES):
+        name, short_help = one.point.id, one.short_help
+        if wanted not in (name, None):
+            app.command(name, short_help=short_help)(_not_asked_for)
+            continue
+        try:
+            added = one.load()
+        except FormatError:
+            if wanted is not None:
+                raise
+            continue
+        app.add_typer(added, name=name, short_help=short_help)
 
 
 def _not_asked_for() -> None:

@@ -13,6 +13,7 @@ from hub.cli.many import are_many
 from hub.cli.options import (
     From,
     Jobs,
+    Limit,
     MaxSize,
     Options,
     Plugins,
@@ -20,16 +21,19 @@ from hub.cli.options import (
     SummaryFile,
     Timezone,
     To,
+    limits,
     load_plugins,
     pairs,
     processes,
 )
 from hub.cli.output import say, say_notes
-from hub.errors import UsageError
+from hub.errors import Problem, UsageError
+from hub.input_rules import REDACTED
 
 if TYPE_CHECKING:
     from hub.api import Conversion
     from hub.fidelity import Report
+    from hub.limits import Limits
 
 FAILURES = ("carried", "normalised", "dropped", "synthesised")
 """Classes of the fidelity report that `--fail-on` takes."""
@@ -81,6 +85,7 @@ def convert(
     ] = False,
     assume_timezone: Timezone = None,
     max_size: MaxSize = None,
+    limit: Limit = None,
     option: Options = None,
     report: Annotated[
         str | None,
@@ -157,6 +162,7 @@ def convert(
     if refused:
         raise UsageError(f"--fail-on takes one of {', '.join(FAILURES)}, not {refused[0]!r}")
     severities = ("fatal",) if no_warnings else ("fatal", "error", "warning")
+    taken = limits(limit, size=max_size)
     extensions = [*(extension or ()), *(["redact"] if redact else [])]
     if jobs is not None or resume or split or merge or summary or are_many(inputs, from_, output):
         if report:
@@ -177,7 +183,7 @@ def convert(
             "strict": strict,
             "on_error": on_error,
             "assume_timezone": assume_timezone,
-            "max_size": max_size,
+            "limits": taken,
             "options": pairs(option),
             "plugins": tuple(plugin or ()),
         }
@@ -189,7 +195,7 @@ def convert(
     api.kept = [] if app.exits_at_once else None
     file = inputs[0]
     twice = bool(report or fail_on)
-    data = _standard_input(max_size) if twice and file == "-" else None
+    data = _standard_input(taken) if twice and file == "-" else None
     if twice:
         measured = api.measure(
             file if data is None else data,
@@ -197,7 +203,7 @@ def convert(
             format=from_,
             carry=not no_carry,
             assume_timezone=assume_timezone,
-            max_size=max_size,
+            limits=taken,
             options=pairs(option),
             extensions=extensions,
         )
@@ -214,6 +220,7 @@ def convert(
                 ).rstrip()
             )
             raise typer.Exit(1)
+    redacted = _Redactions()
     result = api.convert(
         file if data is None else data,
         output,
@@ -226,9 +233,10 @@ def convert(
         carry=not no_carry,
         extract_images=extract_images,
         assume_timezone=assume_timezone,
-        max_size=max_size,
+        limits=taken,
         options=pairs(option),
         extensions=extensions,
+        report=redacted.add if redact else None,
     )
     say_notes([one for one in result.problems if one.severity in severities], file)
     if not quiet:
@@ -239,9 +247,7 @@ def convert(
                 f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
             )
         if redact:
-            from hub.fidelity import redactions
-
-            say(_redactions(redactions(result.problems)))
+            say(str(redacted))
     if result.skipped:
         raise typer.Exit(3)
 
@@ -258,12 +264,11 @@ def _convert_many(
     from hub.batch.outcome import Outcome
     from hub.batch.running import convert_many, count
     from hub.cli.bulk import follow, tell
-    from hub.fidelity import redactions
 
-    redacted: Counter[str] = Counter()
+    redacted = _Redactions()
 
     def show(outcome: Outcome) -> None:
-        redacted.update(redactions(outcome.problems))
+        redacted.update(outcome.redacted)
         tell(outcome, severities=severities)
 
     status = follow(
@@ -276,15 +281,15 @@ def _convert_many(
         show=show,
     )
     if "redact" in settings["extensions"] and not quiet:
-        say(_redactions(redacted))
+        say(str(redacted))
     return status
 
 
-def _standard_input(max_size: int | None) -> bytes:
+def _standard_input(limits: "Limits") -> bytes:
     """Return what is on standard input, to be read twice."""
-    from hub.source import MAX_SIZE, Source
+    from hub.source import Source
 
-    return Source.open("-", max_size=MAX_SIZE if max_size is None else max_size).bytes()
+    return Source.open("-", limits=limits).bytes()
 
 
 def _write_report(
@@ -320,9 +325,24 @@ def _summary(result: "Conversion") -> str:
     )
 
 
-def _redactions(counts: Mapping[str, int]) -> str:
-    found = [f"{number} {kind}" for kind, number in sorted(counts.items())]
-    return f"redacted: {', '.join(found) or 'nothing was found'}"
+class _Redactions:
+    """How much of each kind is redacted."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def add(self, problem: Problem) -> None:
+        """Count *problem*, if it tells of something that is redacted."""
+        if problem.rule == REDACTED.rule:
+            self._counts[problem.found or ""] += 1
+
+    def update(self, counts: Mapping[str, int]) -> None:
+        """Add *counts*."""
+        self._counts.update(counts)
+
+    def __str__(self) -> str:
+        found = [f"{number} {kind}" for kind, number in sorted(self._counts.items())]
+        return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
 def _count(number: int, one: str, many: str) -> str:

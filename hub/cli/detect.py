@@ -4,25 +4,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hub.cli.options import AsJson, Files, Plugins, load_plugins, number_of_bytes
+from hub.cli.options import AsJson, Files, Limit, Plugins, limits, load_plugins
 from hub.cli.output import each_input, print_json, printable, say_problems
 
 if TYPE_CHECKING:
     from hub.batch.outcome import Outcome
     from hub.detection import Detected
+    from hub.limits import Limits
 
 
 def detect(
     files: Files,
     as_json: AsJson = False,
     max_detect: Annotated[
-        int | None,
+        str | None,
         typer.Option(
             metavar="BYTES",
-            parser=number_of_bytes,
-            help="How much of a file is looked at.  [default: 256 MiB]",
+            help="The same as --limit detect=BYTES: how much of a file is looked at.  [default: 256 MiB]",
         ),
     ] = None,
+    limit: Limit = None,
     plugin: Plugins = None,
 ) -> None:
     """Say which format each file is: format, version, score and why, a line a file.
@@ -30,19 +31,20 @@ def detect(
     A directory is taken as a whole if a format claims it, otherwise each file in it is detected alone.
     """
     load_plugins(plugin)
+    taken = limits(limit, detect=max_detect)
     raise typer.Exit(
         each_input(
             files,
-            lambda name: _detect(name, max_detect, as_json=as_json),
+            lambda name: _detect(name, taken, as_json=as_json),
             failed=(lambda outcome: print_json(_failure_as_json(outcome))) if as_json else None,
         )
     )
 
 
-def _detect(name: str, max_detect: int | None, *, as_json: bool) -> int:
+def _detect(name: str, limits: "Limits", *, as_json: bool) -> int:
     from hub import api
 
-    found = api.detect(name, max_detect=max_detect)
+    found = api.detect(name, limits=limits)
     if as_json:
         print_json(_as_json(name, found))
     else:

@@ -5,7 +5,17 @@ from typing import Annotated
 
 import typer
 
-from hub.cli.options import AsJson, Options, Plugins, Strict, Timezone, load_plugins, pairs
+from hub.cli.options import (
+    AsJson,
+    Limit,
+    Options,
+    Plugins,
+    Strict,
+    Timezone,
+    limits,
+    load_plugins,
+    pairs,
+)
 from hub.cli.output import print_json, printable
 from hub.errors import UsageError
 
@@ -25,13 +35,14 @@ def diff(
     all_members: Annotated[
         bool, typer.Option("--all", help="Compare origins and residuals as well.")
     ] = False,
-    limit: Annotated[
+    show: Annotated[
         int,
         typer.Option(metavar="N", min=0, help="Differences shown of each pair of trajectories."),
     ] = 20,
     as_json: AsJson = False,
     strict: Strict = False,
     assume_timezone: Timezone = None,
+    limit: Limit = None,
     option: Options = None,
     plugin: Plugins = None,
 ) -> None:
@@ -45,6 +56,7 @@ def diff(
     if first == second == "-":
         raise UsageError("standard input can be read only once; name a file for A or B")
     load_plugins(plugin)
+    taken = limits(limit)
     sides = [
         list(
             api.read(
@@ -52,6 +64,7 @@ def diff(
                 format=id_,
                 strict=strict,
                 assume_timezone=assume_timezone,
+                limits=taken,
                 options=pairs(option),
             )
         )
@@ -65,5 +78,5 @@ def diff(
         typer.echo(f"equal: {number} {'trajectory' if number == 1 else 'trajectories'}")
     else:
         width = shutil.get_terminal_size((100, 24)).columns
-        typer.echo(printable(comparison.to_text(limit=limit, width=width)), nl=False)
+        typer.echo(printable(comparison.to_text(limit=show, width=width)), nl=False)
     raise typer.Exit(0 if comparison.is_equal else 1)

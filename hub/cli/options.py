@@ -1,31 +1,18 @@
 """Options that several commands share."""
 
-import re
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from hub.limits import Limits
 
 
 def _complete_format(incomplete: str) -> list[str]:
     from hub.api import formats
 
     return [name for name in formats.declared if name.startswith(incomplete)]
-
-
-UNITS = {"K": 1, "M": 2, "G": 3, "T": 4}
-SIZE = re.compile(r"([0-9]{1,18}) ?(?:([KMGT])(i?))?B?", re.IGNORECASE)
-
-
-def number_of_bytes(text: str | int) -> int:
-    """Return how many bytes *text* says: a number, or one with a unit, `10MB` of 1000 and `10MiB` of 1024."""
-    found = SIZE.fullmatch(str(text))
-    if found is None or not int(found[1]):
-        raise typer.BadParameter(f"{text!r} is no number of bytes, such as 1000, 10MB or 2GiB")
-    number, unit, is_binary = found.groups()
-    base = 1024 if is_binary else 1000
-    factor: int = base ** UNITS[unit.upper()] if unit else 1
-    return int(number) * factor
 
 
 Files = Annotated[
@@ -66,11 +53,21 @@ Options = Annotated[
     ),
 ]
 MaxSize = Annotated[
-    int | None,
+    str | None,
     typer.Option(
         metavar="BYTES",
-        parser=number_of_bytes,
-        help="Limit of the input after decompression, such as 500MB or 2GiB.  [default: 4 GiB]",
+        help="The same as --limit size=BYTES: of the input after decompression, such as 500MB.  [default: 4 GiB]",
+    ),
+]
+LIMITS = "HUB_LIMITS"
+"""Environment variable that stands for `--limit`, with spaces between: `size=10GiB line=2GiB`."""
+Limit = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--limit",
+        metavar="NAME=NUMBER",
+        envvar=LIMITS,
+        help="Limit of an input: size, line, records, members, depth, envelope, problems or detect; repeatable.",
     ),
 ]
 Jobs = Annotated[
@@ -99,17 +96,27 @@ Plugins = Annotated[
 ]
 
 
-def pairs(options: Sequence[str] | None) -> dict[str, str]:
-    """Return the names and values of `--option name=value`."""
+def pairs(
+    options: Sequence[str] | None, option: str = "--option", form: str = "NAME=VALUE"
+) -> dict[str, str]:
+    """Return the names and values that an *option* of this *form* was given."""
     from hub.errors import UsageError
 
     found = {}
-    for option in options or ():
-        name, equals, value = option.partition("=")
+    for one in options or ():
+        name, equals, value = one.partition("=")
         if not equals or not name:
-            raise UsageError(f"--option takes NAME=VALUE, not {option!r}")
+            raise UsageError(f"{option} takes {form}, not {one!r}")
         found[name] = value
     return found
+
+
+def limits(chosen: Sequence[str] | None, **others: str | None) -> "Limits":
+    """Return the limits of `--limit name=number`; *others* are those with an option of their own, which wins."""
+    from hub.limits import Limits
+
+    given = {name: value for name, value in others.items() if value is not None}
+    return Limits.of({**pairs(chosen, "--limit", "NAME=NUMBER"), **given})
 
 
 def processes(jobs: int | None) -> int:

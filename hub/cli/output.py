@@ -62,6 +62,30 @@ def problem_lines(problems: Sequence[Problem], name: str | None) -> list[str]:
     return lines
 
 
+class Shown:
+    """Problems of one input that are shown as they are found: those of one document together."""
+
+    def __init__(self, name: str | None, show: Callable[[str], object]) -> None:
+        self._name = name
+        self._show = show
+        self._held: list[Problem] = []
+        self.counts: Counter[str] = Counter()
+        """How many there are of each severity."""
+
+    def add(self, problem: Problem) -> None:
+        """Add *problem*, and show those of the document before."""
+        if self._held and self._held[0].document != problem.document:
+            self.end()
+        self._held.append(problem)
+        self.counts[problem.severity] += 1
+
+    def end(self) -> None:
+        """Show what has not been shown."""
+        for line in problem_lines(self._held, self._name):
+            self._show(line)
+        self._held.clear()
+
+
 def say_problems(problems: Sequence[Problem], name: str | None) -> None:
     """Show *problems* of the input *name* on standard error."""
     for line in problem_lines(problems, name):
@@ -198,9 +222,14 @@ def _status_of_all(statuses: Sequence[int]) -> int:
 
 def print_json(value: object) -> None:
     """Print *value* as one line of JSON."""
+    typer.echo(json_line(value))
+
+
+def json_line(value: object) -> str:
+    """Return *value* as one line of JSON, as it is printed."""
     import json
 
-    typer.echo(json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode())
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace").decode()
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

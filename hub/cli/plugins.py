@@ -1,7 +1,8 @@
-"""`hub plugins`: how each plugin and each extension fares; works also when all of them are broken."""
+"""`hub plugins`: how each plugin fares; works also when all of them are broken."""
 
 import traceback
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,8 +10,12 @@ from hub.cli.options import AsJson, Plugins, load_plugins
 from hub.cli.output import print_json, print_table, printable
 from hub.cli.usage import UsageCommand
 
+if TYPE_CHECKING:
+    from hub.cli.additions import Addition
+    from hub.registry import PluginState
+
 app = typer.Typer(
-    help="Show how each format plugin and each extension fares, broken ones with the reason.",
+    help="Show how each plugin fares, broken ones with the reason.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -22,39 +27,54 @@ def plugins(
     as_json: AsJson = False,
     plugin: Plugins = None,
 ) -> None:
-    """Show how each format plugin and each extension fares, broken ones with the reason."""
+    """Show how each plugin fares, broken ones with the reason."""
     load_plugins(plugin)
     if context.invoked_subcommand is not None:
         return
-    from hub.api import formats
-
-    states = [*formats.examined(), *formats.extensions()]
+    states = list(_states())
     if as_json:
         print_json([state._asdict() for state in states])
     else:
-        columns = ("id", "kind", "status", "distribution", "reason")
-        rows = [(one.id, one.kind, one.status, one.origin, one.reason) for one in states]
+        columns = ("id", "status", "distribution", "reason", "adds")
+        rows = [(one.id, one.status, one.origin, one.reason, one.kind) for one in states]
         print_table(columns, rows)
 
 
 @app.command(cls=UsageCommand)
 def doctor(
     id: Annotated[
-        str, typer.Argument(metavar="ID", help="Format id of the plugin, or name of the extension.")
+        str,
+        typer.Argument(metavar="ID", help="Id of the format, or name of the command or extension."),
     ],
 ) -> None:
     """Show all there is to know of a plugin that does not work, with the full trace."""
     from hub.api import formats
 
-    states = [one for one in [*formats.examined(), *formats.extensions()] if one.id == id]
+    states = [state for state in _states() if state.id == id]
     for state in states:
         reason = f": {state.reason}" if state.reason else ""
         typer.echo(printable(f"{state.id} of {state.origin}: {state.status}{reason}"))
-    error = formats.failure(id)
+    errors = [formats.failure(id), *(one.failure() for one in _additions() if one.point.id == id)]
     if any(state.kind == "extension" for state in states):
-        error = error or formats.failure_of_extension(id)
-    if error is not None:
+        errors.append(formats.failure_of_extension(id))
+    for error in filter(None, errors):
         typer.echo(printable("".join(traceback.format_exception(error)).rstrip()))
     if not states:
         formats[id]
     raise typer.Exit(0 if all(state.status == "ok" for state in states) else 1)
+
+
+def _states() -> "Iterator[PluginState]":
+    """Yield how each plugin fares: those with formats, then those with commands, then extensions."""
+    from hub.api import formats
+
+    yield from formats.examined()
+    yield from (one.state() for one in _additions())
+    yield from formats.extensions()
+
+
+def _additions() -> "Iterator[Addition]":
+    from hub.cli.additions import additions
+    from hub.cli.app import NAMES
+
+    return additions(NAMES)

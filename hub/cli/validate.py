@@ -2,8 +2,9 @@
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from tempfile import SpooledTemporaryFile
+from typing import IO, TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -13,18 +14,20 @@ from hub.cli.options import (
     Files,
     From,
     Jobs,
+    Limit,
     MaxSize,
     Options,
     Plugins,
     Strict,
     SummaryFile,
     Timezone,
+    limits,
     load_plugins,
     pairs,
     processes,
 )
-from hub.cli.output import each_input, print_json, printable, problem_lines
-from hub.errors import Problem
+from hub.cli.output import Shown, each_input, json_line, print_json, printable, problem_lines
+from hub.errors import InvalidDocument, Problem
 
 if TYPE_CHECKING:
     from hub.batch.outcome import Outcome
@@ -37,6 +40,7 @@ def validate(
     as_json: AsJson = False,
     assume_timezone: Timezone = None,
     max_size: MaxSize = None,
+    limit: Limit = None,
     option: Options = None,
     jobs: Jobs = None,
     summary: SummaryFile = None,
@@ -54,7 +58,7 @@ def validate(
         "format": from_,
         "strict": strict,
         "assume_timezone": assume_timezone,
-        "max_size": max_size,
+        "limits": limits(limit, size=max_size),
         "options": pairs(option),
     }
     if jobs is None and summary is None and not are_many(files, from_):
@@ -93,15 +97,42 @@ def validate(
 
 
 def _validate(name: str, settings: dict[str, Any], *, as_json: bool) -> int:
+    """Show the problems of the input *name*, of which there may be more than memory holds; return the exit status."""
     from hub import api
-    from hub.errors import InvalidDocument
 
-    result = api.validate(name, **settings)
-    if not result.format:
-        raise InvalidDocument(result.problems, name)
-    found = Validated(result.format, result.documents, result.problems, result.is_valid)
-    _show(name, found, as_json=as_json)
+    with SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8") as spool:
+        shown = Shown(name, lambda line: typer.echo(printable(line)))
+
+        def note(problem: Problem) -> None:
+            shown.counts[problem.severity] += 1
+            spool.write(f"{', ' if shown.counts.total() > 1 else ''}{json_line(problem._asdict())}")
+
+        result = api.validate(name, **settings, report=note if as_json else shown.add)
+        if not result.format:
+            raise InvalidDocument(result.problems, name)
+        shown.end()
+        if as_json:
+            _print_from(
+                spool, Validated(result.format, result.documents, (), result.is_valid), name
+            )
+        else:
+            verdict = _verdict(result.format, shown.counts, is_valid=result.is_valid)
+            typer.echo(printable(f"{name}: {verdict}"))
     return 0 if result.is_valid else 1
+
+
+def _print_from(spool: IO[str], result: "Validated", name: str) -> None:
+    """Print *result* as JSON, with the problems in *spool*, which are JSON."""
+    begin, end = json_line(_as_json(name, result)).rsplit("]", 1)
+    typer.echo(begin, nl=False)
+    spool.seek(0)
+    while piece := spool.read(_IN_MEMORY):
+        typer.echo(piece, nl=False)
+    typer.echo(f"]{end}")
+
+
+_IN_MEMORY = 1 << 20
+"""Characters of JSON that are held before they go to a temporary file."""
 
 
 class Validated(NamedTuple):
@@ -134,17 +165,18 @@ def _show(name: str, result: Validated, *, as_json: bool) -> None:
     if as_json:
         print_json(_as_json(name, result))
     else:
-        for line in [*problem_lines(result.problems, name), f"{name}: {_verdict(result)}"]:
+        counts: Counter[str] = Counter(problem.severity for problem in result.problems)
+        verdict = _verdict(result.format, counts, is_valid=result.is_valid)
+        for line in [*problem_lines(result.problems, name), f"{name}: {verdict}"]:
             typer.echo(printable(line))
 
 
-def _verdict(result: Validated) -> str:
-    counts = Counter(problem.severity for problem in result.problems)
+def _verdict(format: str, counts: Mapping[str, int], *, is_valid: bool) -> str:
     words = [
         f"{counts[severity]} {severity if severity == 'fatal' or counts[severity] == 1 else severity + 's'}"
         for severity in ("fatal", "error", "warning", "info")
         if counts[severity]
     ]
     found = ", ".join(words) or "no problems"
-    verdict = "valid" if result.is_valid else "not valid"
-    return f"{verdict}{' ' + result.format if result.format else ''}: {found}"
+    verdict = "valid" if is_valid else "not valid"
+    return f"{verdict}{' ' + format if format else ''}: {found}"

@@ -12,6 +12,7 @@ import pytest
 from hub.batch.archives import SUFFIXES, stem_of, take_out
 from hub.cli.many import ARCHIVES
 from hub.errors import HubError, InvalidDocument
+from hub.limits import Limits
 
 zstandard = pytest.importorskip("zstandard", reason="in the standard library from 3.14 on")
 
@@ -135,9 +136,28 @@ class TestRefused:
     def test_too_large(self, tmp_path: Path, out: Path) -> None:
         """An archive that holds more than the limit is refused, before all of it is written."""
         path = tar(tmp_path / "a.tar.gz", ("1.json", bytes(10_000_000)), mode="w:gz")
-        with pytest.raises(InvalidDocument, match="more than 1000000 bytes"):
-            take_out(str(path), str(out), limit=1_000_000)
+        with pytest.raises(InvalidDocument, match="expected at most 1000000 bytes"):
+            take_out(str(path), str(out), Limits(size=1_000_000))
         assert sum(len(data) for data in tree(out).values()) <= 1_000_000
+
+    @pytest.mark.parametrize("kind", ["tar", "zip"])
+    def test_too_many(self, tmp_path: Path, out: Path, kind: str) -> None:
+        """An archive of more files than the limit is refused."""
+        path = tmp_path / f"a.{kind}"
+        if kind == "tar":
+            tar(path, *((f"{number}.json", b"{}") for number in range(4)))
+        else:
+            with zipfile.ZipFile(path, "w") as archive:
+                for number in range(4):
+                    archive.writestr(f"{number}.json", b"{}")
+        message = (
+            f"{path}: fatal: expected at most 3 files in an archive, found more; "
+            "--limit members=NUMBER allows more [input.members]"
+        )
+        with pytest.raises(InvalidDocument) as error:
+            take_out(str(path), str(out), Limits(members=3))
+        assert message == str(error.value)
+        assert [] == take_out(str(path), str(out), Limits(members=4))
 
     def test_file_that_is_a_folder(self, tmp_path: Path, out: Path) -> None:
         """A file below a file is refused."""

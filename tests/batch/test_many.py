@@ -393,6 +393,15 @@ class TestWorkers:
         ] == err.splitlines()[:2]
         assert 10 == len(tree("out"))
 
+    def test_one_that_is_ended_while_it_starts(self, hub: Hub) -> None:
+        """A worker that is ended while it loads plugins shows no trace, and no plugin is blamed for it."""
+        write("in/1.json", story("a"))
+        plugin = ("--plugin", str(TOYS / "stopped.py"))
+        convert = ("convert", "in", "--to", "storyline", "-o", "out", "--jobs", "2")
+        status, _, err = hub(*convert, *plugin)
+        message = "hub: in/1.json: the process that was at it was ended by SIGTERM"
+        assert (1, message) == (status, err.splitlines()[0])
+
 
 class TestSummary:
     def test_object(self, hub: Hub) -> None:

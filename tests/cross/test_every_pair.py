@@ -11,6 +11,7 @@ import copy
 import importlib
 import json
 import os
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -27,6 +28,7 @@ from hub import Problem, Source, Storyline, WriteOptions, instant
 from hub.carrier import SOURCE, turn_index
 from hub.conversion import Reading, batches, read_document, read_documents, write_documents
 from hub.difference import LONG
+from hub.discovery import GROUP, entry_points
 from hub.envelope import nodes, take
 from hub.fidelity import measure
 from hub.json import canonical, dumps, loads
@@ -200,8 +202,11 @@ class TestInstalled:
     @pytest.mark.skipif("CI" not in os.environ, reason="only there must all be installed")
     @pytest.mark.parametrize("plugin", sorted(ROOT.glob("plugins/*/pyproject.toml")), ids=str)
     def test_every_plugin(self, plugin: Path) -> None:
-        """Every format of this checkout is installed, or it would be left out in silence."""
-        assert plugin.parent.name in hub.formats
+        """Every plugin of this checkout is installed, or it would be left out in silence."""
+        project = tomllib.loads(plugin.read_text(encoding="utf-8"))["project"]
+        for group, points in project["entry-points"].items():
+            assert points.items() <= {one.id: one.module for one in entry_points(group)}.items()
+            assert group != GROUP or points.keys() <= set(hub.formats)
 
 
 class TestThereAndBack:

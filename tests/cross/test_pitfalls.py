@@ -375,8 +375,8 @@ class TestCompression:
             list(hub.read(packed[:-3], format=format))
         bomb = PACKERS[packer](with_member(format, '"' + "x" * 3_000_000 + '"'))
         assert len(bomb) < 50_000
-        with pytest.raises(InvalidDocument, match=r"more than 1000000 bytes.*input\.size"):
-            list(hub.read(bomb, format=format, max_size=1_000_000))
+        with pytest.raises(InvalidDocument, match=r"at most 1000000 bytes.*input\.size"):
+            list(hub.read(bomb, format=format, limits=hub.Limits(size=1_000_000)))
 
 
 SECRET = b"\x89PNG\r\n\x1a\nnobody's business"

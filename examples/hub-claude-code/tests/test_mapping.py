@@ -15,6 +15,8 @@ from hub.testing import call
 Json = Any
 
 CART = Path(__file__).parent / "samples" / "cart.jsonl"
+PARALLEL = CART.with_name("parallel.jsonl")
+"""Two sub-agents side by side without ids, results between the lines of a message, a search, an interruption."""
 SESSION = "5b2c7d1e-0a4f-4c3b-9a57-6d1f0c2e8a11"
 HELPER = f"{SESSION}/7f3a"
 
@@ -280,7 +282,49 @@ class TestCalls:
         assert one.turns[1].observation == {"results": [{"source_call_id": "a#2", "content": "2"}]}
 
 
+class TestParallel:
+    def test_links(self) -> None:
+        """Sub-agents whose lines alternate are told apart, and each is linked to its call."""
+        main, *helpers = hub.read(PARALLEL)
+        assert [one.document_id for one in helpers] == main.child_ids
+        assert [("Explore", "toolu_01task1"), ("general-purpose", "toolu_01task2")] == [
+            (one.agent.agent_id, one.parent.call_id) for one in helpers if one.parent
+        ]
+
+    def test_results(self) -> None:
+        """Every call has its result, also one whose result stands between the lines of its message."""
+        for one in hub.read(PARALLEL):
+            for turn in one.turns:
+                calls = [made.tool_call_id for made in turn.tool_calls or ()]
+                answered = [result["source_call_id"] for result in hub.visible_results(turn)]
+                assert sorted(calls) == sorted(answered)
+
+    def test_tokens(self) -> None:
+        """The counts of each message are there once: not once a line, and not again in the result of its sub-agent."""
+        sums = [
+            (
+                sum(prompt_tokens(turn.metrics) or 0 for turn in one.turns),
+                sum(completion_tokens(turn.metrics) or 0 for turn in one.turns),
+            )
+            for one in hub.read(PARALLEL)
+        ]
+        assert [(87232, 611), (2010, 48), (2012, 40)] == sums
+
+
 class TestOtherFormats:
+    @pytest.mark.skipif("openai-messages" not in hub.formats, reason="needs OpenAI messages")
+    @pytest.mark.parametrize("session", [CART, PARALLEL], ids=lambda one: one.stem)
+    def test_chat_lines(self, session: Path, tmp_path: Path) -> None:
+        """Each agent is a line, in which every call is answered by the messages behind it."""
+        output = tmp_path / "out.jsonl"
+        hub.convert(session, output, to="openai-messages", options={"variant": "chat-jsonl"})
+        chats = [json.loads(line)["messages"] for line in output.read_text().splitlines()]
+        assert len(list(hub.read(session))) == len(chats)
+        for messages in chats:
+            calls = [made["id"] for one in messages for made in one.get("tool_calls", ())]
+            answers = [one["tool_call_id"] for one in messages if one["role"] == "tool"]
+            assert sorted(calls) == sorted(answers)
+
     @pytest.mark.parametrize("format", ["actf", "ale", "atif", "openai-messages"])
     def test_converted(self, format: str, tmp_path: Path) -> None:
         """A session becomes every other format without an error, and comes back as the Storylines that it was."""
