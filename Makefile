@@ -6,11 +6,13 @@ PLUGINS := $(sort $(patsubst %/pyproject.toml,%,$(wildcard plugins/*/pyproject.t
 BIN := $(VENV)/bin
 EDITABLE := --editable . $(addprefix --editable ./,$(PLUGINS))
 FUZZ_SECONDS ?= 120
+MUTANTS ?= 100
+MUTANT_GROUPS ?= carrier residuals json actf ale atif openai
 INSTALLED := $(VENV)/.installed-test
 TOOLS := $(VENV)/.installed-dev
 OWNERS := $(wildcard plugins/*/tests/owner.txt)
 
-.PHONY: help demo test slow fuzz dev lint types coverage docs bench dist clean
+.PHONY: help demo test slow fuzz mutants dev lint types coverage docs bench dist clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*  ## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -27,6 +29,9 @@ slow: $(INSTALLED)  ## run the tests that need large packages: what trainers loa
 
 fuzz: $(INSTALLED)  ## look for input that breaks something, FUZZ_SECONDS long; pip install atheris for the half by coverage
 	@$(BIN)/python tests/fuzz $(FUZZ_SECONDS)
+
+mutants: $(INSTALLED)  ## change the code a little, MUTANTS times for each of MUTANT_GROUPS, and show what no test notices
+	@for group in $(MUTANT_GROUPS); do nice $(BIN)/python tests/mutation $$group $(MUTANTS) || exit 1; done
 
 dev: $(TOOLS)  ## install the tools of every target below
 

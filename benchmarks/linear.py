@@ -72,6 +72,17 @@ def commands(folder: Path) -> dict[str, Callable[[Path], object]]:
             list(hub.read(path, format="storyline")),
             list(hub.read(path.with_suffix(".other"), format="storyline")),
         ),
+        "stats": lambda path: list(hub.count_many([path], format="storyline")),
+        "validate many": lambda path: list(hub.validate_many([path, path.with_suffix(".other")])),
+        "convert many": lambda path: list(
+            hub.convert_many(
+                [path, path.with_suffix(".other")],
+                folder / "many",
+                to="storyline",
+                format="storyline",
+                force=True,
+            )
+        ),
     }
     for one in hub.formats.values():
         if one.can_write:

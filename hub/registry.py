@@ -68,7 +68,7 @@ class PluginState(NamedTuple):
     origin: str
     """Distribution and version, or the path of a one-file plugin."""
     reason: str = ""
-    kind: Literal["format", "command", "extension"] = "format"
+    kind: Literal["format", "extension", "command"] = "format"
     """What it adds to the hub."""
 
 

@@ -131,7 +131,7 @@ def merge(storylines: Iterable[Storyline], source: str) -> Residuals | None:
             known = merged.fields.setdefault(pointer, value)
             if known is not value and not equal(known, value):
                 place = pointers.join("unknown_fields", "sources", source, "fields", pointer)
-                problems.append(CONFLICT.at(place, value, expected="one value for one pointer"))
+                problems.append(CONFLICT.at(place, value))
     if problems:
         raise InvalidDocument(problems)
     return merged

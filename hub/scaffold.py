@@ -23,6 +23,7 @@ def create(name: str, folder: str | Path = ".", *, title: str | None = None) -> 
         UsageError: the name is none, or is taken; the folder is there already; Jinja is not installed.
     """
     _check_name(name)
+    _check_title(title)
     target = Path(folder) / f"hub-{name}"
     if target.exists():
         raise UsageError(f"{target} is there already; choose another --dir")
@@ -40,6 +41,14 @@ def _check_name(name: str) -> None:
         )
     if name in PACKAGES or name in Formats().declared:
         raise UsageError(f"there is a format {name!r} already; choose another name")
+
+
+def _check_title(title: str | None) -> None:
+    """Refuse a *title* that would not be a text in the files of a plugin, but more than that."""
+    if title is not None and (not title.isprintable() or set(title) & set('"\\[]|')):
+        raise UsageError(
+            f"{title!r} is no title: one line of text without quotation marks, backslashes, brackets and bars"
+        )
 
 
 def _words(name: str, title: str | None) -> dict[str, str]:

@@ -92,7 +92,9 @@ class Sink:
             return _DirectorySink(staging, sort_keys=sort_keys)
         if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             return _StreamSink(target, container, sort_keys=sort_keys)
-        folder, name = os.path.split(os.path.realpath(target) if os.path.islink(target) else target)
+        # Somebody named this file, and may mean what it links to; in the area of a run nobody has named a link.
+        is_link = area is None and os.path.islink(target)
+        folder, name = os.path.split(os.path.realpath(target) if is_link else target)
         staging = Staging(folder, force=force, inputs=paths, make=False, area=area)
         return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
 
@@ -172,6 +174,12 @@ def _path(input: str | os.PathLike[str] | Source) -> str | None:
     if isinstance(input, str | os.PathLike):
         return os.fspath(input)
     return input.path
+
+
+def is_device(target: str) -> bool:
+    """Tell whether *target* is there and is neither a file nor a directory: a pipe, or the like of `/dev/null`."""
+    mode = _mode(target)
+    return bool(mode) and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _mode(target: str) -> int:

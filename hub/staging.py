@@ -85,7 +85,7 @@ class Staging:
         """
         path = os.path.join(self._folder, name)
         self._checked = name
-        if os.path.dirname(name):
+        if os.path.dirname(name) or self._area is not None:
             self._refuse_outside(path)
         if os.path.lexists(path):
             self._refuse_existing(path)
@@ -259,10 +259,11 @@ class Staging:
                 os.rmdir(folder)
 
     def _refuse_outside(self, path: str) -> None:
-        """Refuse a *path* that a symbolic link leads out of the folder."""
-        folder = os.path.realpath(self._folder)
+        """Refuse a *path* that a symbolic link leads out of the folder, or out of the area that it is in."""
+        top = self._folder if self._area is None else self._area.folder
+        folder = os.path.realpath(top)
         if os.path.commonpath([folder, os.path.realpath(os.path.dirname(path))]) != folder:
-            raise UsageError(f"{path}: a link leads out of {self._folder}")
+            raise UsageError(f"{path}: a link leads out of {top}")
 
 
 _BUFFER = 1 << 16
@@ -284,8 +285,16 @@ def _is_same(path: str, other: str) -> bool:
         if os.path.isdir(other):
             below = os.path.realpath(path).startswith(os.path.join(os.path.realpath(other), ""))
             return below and os.path.exists(path)
-        return os.path.samefile(path, other)
     except OSError:
+        return False
+    return is_same_file(path, other)
+
+
+def is_same_file(path: str, other: str) -> bool:
+    """Tell whether both paths are of one file, whatever their names; one that is not there is none."""
+    try:
+        return os.path.samefile(path, other)
+    except (OSError, ValueError):
         return False
 
 

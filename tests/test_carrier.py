@@ -620,6 +620,26 @@ class TestEditedDocuments:
             log, carrying({"": {"digest": ROOT_DIGEST, "patch": moves}})
         )
 
+    def test_order_of_added_turns(self, log: Format) -> None:
+        """Turns are added at their indices among the turns that there are then."""
+        first, second = ({"id": number, "src": "user", "msg": "new"} for number in (7, 8))
+        moves = [
+            {"op": "add", "path": "/turns/2", "value": second},
+            {"op": "add", "path": "/turns/0", "value": first},
+        ]
+
+        assert [storyline(first, USER, second, {"id": 2, "src": "agent", "msg": "ok"})] == reread(
+            log, carrying({"": {"digest": ROOT_DIGEST, "patch": moves}})
+        )
+
+    def test_turns_behind_a_removed_one(self, log: Format) -> None:
+        """A turn that is removed takes none of those behind it along."""
+        moves = [{"op": "remove", "path": "/turns/0", "digest": digest(USER)}]
+
+        assert [storyline({"id": 2, "src": "agent", "msg": "ok"})] == reread(
+            log, carrying({"": {"digest": ROOT_DIGEST, "patch": moves}})
+        )
+
     def test_id_of_an_added_turn(self, log: Format) -> None:
         """A plain turn gives way where an added turn has its id."""
         new = {"id": 2, "src": "user", "msg": "new"}
@@ -770,6 +790,19 @@ class TestTampering:
         assert [warning("carrier.malformed", "root: expected no operation on /turns")] == warnings(
             problems
         )
+
+    @pytest.mark.parametrize(
+        "table", [5, {}, [5], [{}], [{"text": 1}], [{"from": "/x"}], [{"from": 1, "digest": "d"}]]
+    )
+    def test_table_of_another_shape(self, log: Format, table: Json) -> None:
+        """A table of texts that is none is named, and what needs none of it is applied."""
+        entry = {"digest": ROOT_DIGEST, "patch": [{"op": "add", "path": "/run", "value": "r"}]}
+
+        found, problems = read(log, carrying({"/texts": table, "": entry}))
+
+        assert [storyline(USER, {"id": 2, "src": "agent", "msg": "ok"}, run="r")] == found
+        message = "/texts: expected an array of texts and of places with digests"
+        assert [warning("carrier.malformed", message)] == warnings(problems)
 
     @pytest.mark.parametrize(
         "move",
@@ -968,12 +1001,39 @@ class TestWriting:
         with pytest.raises(InvalidDocument) as caught:
             write(broken, storyline(USER), storyline(USER, session="t"))
 
-        assert [
-            (
-                "carrier.match",
-                "wrote 2 Storylines, 1 are read back; this is a bug of the plugin",
-            )
-        ] == [(problem.rule, problem.message) for problem in caught.value.problems]
+        assert (
+            Problem(
+                severity="fatal",
+                rule="carrier.match",
+                pointer="",
+                message="wrote 2 Storylines, 1 are read back; this is a bug of the plugin",
+                expected="as many Storylines as were written",
+            ),
+        ) == caught.value.problems
+
+    def test_no_place(self, memo: Format) -> None:
+        """So is a node in which none of the places for an envelope can be made."""
+
+        class Broken(Format):
+            def from_storyline(self, *_: Any) -> Any:
+                return iter([{"title": "s", "extra": 5}])
+
+        broken = copy.copy(memo)
+        broken.__class__ = Broken
+
+        with pytest.raises(InvalidDocument) as caught:
+            write(broken, storyline(session="s", agent={"id": "memo"}, extra={"a": 1}))
+
+        assert (
+            Problem(
+                severity="fatal",
+                rule="envelope.reserved",
+                pointer="/extra/_storyline",
+                message="expected a place for the envelope, found none",
+                document="s",
+                expected="a free place for the envelope",
+            ),
+        ) == caught.value.problems
 
 
 class TestKeys:

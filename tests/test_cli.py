@@ -668,17 +668,18 @@ class TestPlugins:
     def test_extensions(self, hub: Hub) -> None:
         """Extensions are listed behind the formats; the doctor knows them too."""
         rows = [line.split() for line in hub("plugins").out.splitlines()]
-        assert ["redact", "ok", "storyline-hub", "0.1.0", "extension"] == rows[-1]
-        assert ["storyline", "ok", "storyline-hub", "0.1.0", "format"] in rows
-        assert "extension" == json.loads(hub("plugins", "--json").out)[-1]["kind"]
+        assert ["redact", "extension", "ok", "storyline-hub", "0.1.0"] in rows
+        assert ["storyline", "format", "ok", "storyline-hub", "0.1.0"] in rows
+        found = {one["id"]: one["kind"] for one in json.loads(hub("plugins", "--json").out)}
+        assert ("extension", "format") == (found["redact"], found["storyline"])
         assert (0, "redact of storyline-hub 0.1.0: ok\n", "") == hub("plugins", "doctor", "redact")
 
     def test_broken_extension(self, hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
         """An extension that cannot be loaded is named with the reason, and the doctor shows the trace."""
         points = [EntryPoint("lost", "nowhere_to_be_found", "hub-lost", "1.0")]
         monkeypatch.setattr("hub.registry.entry_points", lambda _: points)
-        last = hub("plugins").out.splitlines()[-1].split()
-        assert ["lost", "broken", "hub-lost", "1.0", "the", "extension"] == last[:6]
+        rows = [line.split()[:7] for line in hub("plugins").out.splitlines()]
+        assert ["lost", "extension", "broken", "hub-lost", "1.0", "the", "extension"] in rows
         status, out, _ = hub("plugins", "doctor", "lost")
         assert 1 == status
         assert "ModuleNotFoundError: No module named 'nowhere_to_be_found'" in out

@@ -146,6 +146,7 @@ class TestEach:
     @pytest.mark.parametrize("form", ["object", "array", "lines"])
     def test_envelope(self, form: str) -> None:
         """Bytes of an envelope as compact JSON count; the document of a longer one is refused."""
+        pytest.importorskip("hub_atif")
         sources = {"ale": {"source_document_id": "d", "fields": {"/x": "y" * 100}}}
         held = {"unknown_fields": {"version": 1, "by_trajectory": {"": {"sources": sources}}}}
         document: dict[str, Json] = {
@@ -241,6 +242,7 @@ class TestEach:
 
     def test_detect(self, tmp_path: Path) -> None:
         """Bytes that are looked at to find the format count."""
+        pytest.importorskip("hub_atif")
         text = b'{"steps":["' + b"x" * 300_000 + b'"],"schema_version":"ATIF-v1.7","agent":{}}'
         path = tmp_path / "run.json.gz"
         path.write_bytes(gzip.compress(text))

@@ -9,7 +9,19 @@ from hypothesis import given
 
 from hub.errors import InvalidDocument, Json, Problem
 from hub.json import ExactNumber
-from hub.residuals import add_residuals, counts, equal, is_derived, merge, normalise, restore
+from hub.residuals import (
+    CARRIER,
+    ENVELOPE,
+    PLACEHOLDER,
+    UNPLACED,
+    add_residuals,
+    counts,
+    equal,
+    is_derived,
+    merge,
+    normalise,
+    restore,
+)
 from hub.storyline.model import Agent, Residuals, Storyline
 from hub.testing.strategies import json_values
 
@@ -28,6 +40,24 @@ def nested(levels: int, leaf: Json) -> Json:
     for level in range(levels):
         value = [value] if level % 2 else {"k": value}
     return value
+
+
+class TestNames:
+    def test_reserved(self) -> None:
+        """The names that every document bears are those of the specification."""
+        assert ("unknown", "storyline", "_storyline") == (PLACEHOLDER, CARRIER, ENVELOPE)
+
+    def test_unplaced(self) -> None:
+        """A residual without a place is a warning: nothing is lost by it, as it travels."""
+        problem = Problem(
+            severity="warning",
+            rule="residual.unplaced",
+            pointer="/a",
+            message="expected a place for the residual, found 1",
+            expected="a place for the residual",
+            found="1",
+        )
+        assert problem == UNPLACED.at("/a", 1)
 
 
 class TestAddResiduals:
@@ -250,13 +280,29 @@ class TestMerge:
         stories = [
             storyline(actf=residuals({"/v": 1}, "t")),
             storyline(actf=residuals({"/w": 1}, "u")),
+            storyline(actf=residuals({"/v": 2}, "t")),
         ]
 
         with pytest.raises(InvalidDocument) as caught:
             merge(stories, "actf")
 
-        assert ["residual.documents"] == [problem.rule for problem in caught.value.problems]
-        assert 'residuals of "t" and of "u" in one document' == caught.value.problems[0].message
+        assert (
+            Problem(
+                severity="fatal",
+                rule="residual.documents",
+                pointer="/unknown_fields",
+                message='residuals of "t" and of "u" in one document',
+                expected="one source document for all Storylines of a document",
+            ),
+            Problem(
+                severity="fatal",
+                rule="residual.conflict",
+                pointer="/unknown_fields/sources/actf/fields/~1v",
+                message="expected one value for one pointer, found 2",
+                expected="one value for one pointer",
+                found="2",
+            ),
+        ) == caught.value.problems
 
     def test_storylines_are_not_changed(self) -> None:
         """Merging changes no Storyline."""
@@ -290,8 +336,8 @@ class TestEqual:
     )
     def test_different(self, one: Json, other: Json) -> None:
         """Types count all through, and so does the order of arrays (carrier.md 4.1)."""
-        assert not equal(one, other)
-        assert not equal(other, one)
+        assert equal(one, other) is False
+        assert equal(other, one) is False
 
     @pytest.mark.parametrize(
         ("one", "other"),
@@ -443,7 +489,11 @@ class TestRestore:
             "/_storyline": 1,
             "/attempts/1/_storyline": 2,
             "/attempts/1/steps/0/_storyline": 3,
+            "/attempts/1/_storyline/x/_storyline": 4,
+            "/other/1/_storyline": 5,
         }
+        document["other"] = {"1": {}}
+        document["attempts"]["1"]["_storyline"] = {"x": {}}
 
         unplaced = restore(
             document,
@@ -453,7 +503,8 @@ class TestRestore:
         )
 
         assert {"/_storyline": 1, "/attempts/1/_storyline": 2} == unplaced
-        assert {"attempts": {"1": {"steps": [{"_storyline": 3}]}}} == document
+        attempt = {"steps": [{"_storyline": 3}], "_storyline": {"x": {"_storyline": 4}}}
+        assert {"attempts": {"1": attempt}, "other": {"1": {"_storyline": 5}}} == document
 
     def test_shared_values_are_not_changed(self) -> None:
         """A value that the document shares is copied before something is put into it."""
@@ -498,4 +549,4 @@ class TestIsDerived:
     )
     def test_not_derived(self, written: Json, residual: Json) -> None:
         """Anything else is content of the Storyline."""
-        assert not is_derived(written, residual)
+        assert is_derived(written, residual) is False

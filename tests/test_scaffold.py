@@ -283,6 +283,13 @@ class TestRefused:
             create(name, tmp_path)
         assert [] == list(tmp_path.iterdir())
 
+    @pytest.mark.parametrize("title", ['x"', "a\\", "a\nb", "[[id]]", "\u2028", "a|b"])
+    def test_title(self, title: str, tmp_path: Path) -> None:
+        """A title that would become more than a text in the files of the plugin is refused."""
+        with pytest.raises(UsageError, match="is no title: one line of text without quotation"):
+            create("chat-log", tmp_path, title=title)
+        assert [] == list(tmp_path.iterdir())
+
     @pytest.mark.parametrize("name", ["storyline", "ale", "openai-msg"])
     def test_taken(self, name: str, tmp_path: Path) -> None:
         """So is the name of a format that is there, or well known."""

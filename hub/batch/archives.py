@@ -17,7 +17,7 @@ from hub.errors import HubError, InvalidDocument
 from hub.input_rules import MEMBERS
 from hub.limits import DEFAULTS, Limits, exceeded
 from hub.sink import numbered, safe_name
-from hub.streams import PIECE, File, check_size
+from hub.streams import PIECE, File, Stream, check_size
 
 SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip")
 
@@ -80,7 +80,9 @@ class _Taker:
         try:
             target = self._target(name)
             member = open_member()
-        except (HubError, RuntimeError, NotImplementedError, OSError) as error:
+        except MemoryError:
+            raise
+        except Exception as error:  # noqa: BLE001  # of the system, of a library; the others are taken out
             told = error if isinstance(error, HubError) else HubError(_words(error))
             self.refused.append(Refused(name, told))
             return
@@ -116,29 +118,65 @@ def _take_tar(path: str, taker: _Taker) -> None:
     import tarfile
 
     with closing(decompressed(File(path).open(again=False))) as stream:
+        metered = _Metered(stream)
         try:
-            with tarfile.open(fileobj=cast("Any", stream), mode="r|") as archive:
+            with tarfile.open(fileobj=cast("Any", metered), mode="r|") as archive:
                 for member in archive:
+                    metered.allow(member.size)
                     if member.isreg():
                         taker.take(member.name, lambda m=member: archive.extractfile(m))  # type: ignore[misc]  # m
                     elif member.islnk():
                         taker.refuse(member.name, "a link in the archive, which is not followed")
                     archive.members.clear()  # type: ignore[attr-defined]  # it keeps all, and none is needed again
-        except (tarfile.TarError, EOFError) as error:
+        except _PASSED_ON:
+            raise
+        except Exception as error:  # noqa: BLE001  # tarfile has many, of which not all are its own
             _refuse("tar", error)
+
+
+class _Metered:
+    """The stream of a tar archive, which may be read on by no more than the member and a header after it.
+
+    tarfile reads headers into memory, and they say themselves how long they are.
+    """
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream = stream
+        self._left = _HEADERS
+
+    def allow(self, size: int) -> None:
+        """Let *size* bytes be read, and the next headers."""
+        self._left = size + _HEADERS
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes, at most *size*."""
+        piece = self._stream.read(size)
+        self._left -= len(piece)
+        if self._left < 0:
+            raise HubError(
+                f"no tar archive, or a damaged one: a header of more than {_HEADERS} bytes"
+            )
+        return piece
+
+
+_HEADERS = 16 << 20
 
 
 def _take_zip(path: str, taker: _Taker) -> None:
     import zipfile
-    import zlib
 
     try:
         with zipfile.ZipFile(path) as archive:
             for member in archive.infolist():
                 if not member.is_dir() and not stat.S_ISLNK(member.external_attr >> 16):
                     taker.take(member.filename, lambda m=member: archive.open(m))  # type: ignore[misc]  # m
-    except (zipfile.BadZipFile, EOFError, zlib.error) as error:
+    except _PASSED_ON:
+        raise
+    except Exception as error:  # noqa: BLE001  # each compression has errors of its own
         _refuse("zip", error)
+
+
+_PASSED_ON = (HubError, OSError, MemoryError)
 
 
 def _refuse(kind: str, error: Exception) -> NoReturn:

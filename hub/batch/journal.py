@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from types import NoneType
+from typing import Any, BinaryIO, get_args
 
 from hub import remote
-from hub.batch.outcome import Outcome
+from hub.batch.outcome import RESULTS, Outcome
 from hub.batch.places import below, joined
 from hub.batch.planning import STATE, Item
-from hub.errors import HubError, Problem, UsageError
+from hub.errors import HubError, Problem, Severity, UsageError
 from hub.streams import is_remote
 
 VERSION = 1
@@ -170,9 +172,8 @@ class Journal:
         """
         assert self._file is not None  # noqa: S101  # just opened
         self._file.seek(0)
-        try:
-            run = json.loads(self._file.readline())
-        except ValueError:
+        run = _object(self._file.readline())
+        if run is None:
             return False
         if run != self._run:
             names = [name for name in {**run, **self._run} if run.get(name) != self._run.get(name)]
@@ -182,9 +183,8 @@ class Journal:
             )
         at = self._file.tell()
         for line in iter(self._file.readline, b""):
-            try:
-                entry = json.loads(line)
-            except ValueError:
+            entry = _object(line)
+            if entry is None or not (_is_begun(entry) or _is_ended(entry)):
                 break
             if "begun" in entry:
                 self._begun.add(entry["begun"])
@@ -195,7 +195,7 @@ class Journal:
                 else:
                     self._begun.discard(entry["place"])
             at = self._file.tell()
-        self._file.truncate(at)  # the last line may be cut
+        self._file.truncate(at)  # the last line may be cut, or somebody has been at it
         self._file.seek(0, os.SEEK_END)
         return True
 
@@ -216,6 +216,7 @@ def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> It
         UsageError: there is one of another run, or of the same without *resume* or *force*; or the run is under way.
     """
     journal = Journal(folder, {"journal": VERSION, **run})
+    _refuse_links(journal._state)  # noqa: SLF001  # our own
     try:
         journal._open(resume=resume, force=force)  # noqa: SLF001  # our own
         yield journal
@@ -230,6 +231,13 @@ def state_elsewhere(folder: str) -> str:
     home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     name = sha256(folder.rstrip("/").encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return os.path.join(home, "storyline-hub", name)
+
+
+def _refuse_links(state: str) -> None:
+    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
+    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
+        if os.path.islink(path):
+            raise UsageError(f"{path}: a link, which leads out of the output folder")
 
 
 def _lock(file: BinaryIO, folder: str) -> None:
@@ -247,7 +255,7 @@ def _lock(file: BinaryIO, folder: str) -> None:
 
 
 def _sizes(outcome: Outcome) -> list[int] | None:
-    """Return how large the outputs are; None if one is not there."""
+    """Return how large the outputs are; None if one is not there, or no file."""
     found = [_size(path) for path in outcome.outputs]
     sizes = [size for size in found if size is not None]
     return sizes if len(sizes) == len(found) else None
@@ -256,9 +264,74 @@ def _sizes(outcome: Outcome) -> list[int] | None:
 def _size(path: str) -> int | None:
     """Return how large the file at *path* is; None if there is none, or nobody says."""
     try:
-        return remote.find(path).size if is_remote(path) else os.stat(path).st_size
+        if is_remote(path):
+            return remote.find(path).size
+        found = os.lstat(path)
     except (HubError, OSError):
         return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    """Return the object that a *line* of the journal is; None if it is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _is_begun(entry: dict[str, Any]) -> bool:
+    return entry.keys() == {"begun"} and isinstance(entry["begun"], str)
+
+
+def _is_ended(entry: dict[str, Any]) -> bool:
+    """Tell whether *entry* is what a run notes of an input that has ended; its outputs are in the folder."""
+    told = entry.get("outcome")
+    return (
+        entry.keys() == {"input", "place", "identity", "sizes", "outcome"}
+        and isinstance(entry["input"], str)
+        and isinstance(entry["place"], str)
+        and isinstance(told, dict)
+        and told.keys() == set(Outcome._fields)
+        and all(isinstance(told[name], kinds) for name, kinds in _KINDS.items())
+        and told["result"] in RESULTS
+        and all(isinstance(one, str) and _is_inside(one) for one in told["outputs"])
+        and all(map(_is_problem, told["problems"]))
+    )
+
+
+_TEXT = (str, NoneType)
+_KINDS: dict[str, type | tuple[type, ...]] = {
+    "input": str,
+    "result": str,
+    "status": int,
+    "format": _TEXT,
+    "version": _TEXT,
+    "outputs": list,
+    "documents": int,
+    "storylines": int,
+    "problems": list,
+    "message": _TEXT,
+    "fidelity": (dict, NoneType),
+    "measures": NoneType,
+    "made": NoneType,
+}
+"""Types of what is told of an input."""
+
+
+def _is_inside(path: str) -> bool:
+    """Tell whether the relative *path* of an output leads nowhere else."""
+    return not os.path.isabs(path) and os.pardir not in path.split(os.sep)
+
+
+def _is_problem(told: Any) -> bool:
+    return (
+        isinstance(told, dict)
+        and told.keys() == set(Problem._fields)
+        and all(isinstance(value, _TEXT) for value in told.values())
+        and told["severity"] in get_args(Severity)
+    )
 
 
 def _exists(path: str) -> bool:

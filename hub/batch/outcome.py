@@ -16,6 +16,8 @@ Result = Literal["done", "partial", "failed", "passed-over"]
 PASSED_OVER = frozenset({"detect.unknown", "input.empty", "input.encoding"})
 """Rules by which a file that stands in a directory is none of ours."""
 
+RESULTS: tuple[Result, ...] = ("done", "partial", "failed", "passed-over")
+
 INTERNAL_ERROR = 70
 
 

@@ -8,21 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hub import remote
 from hub.batch.archives import stem_of, take_out
+from hub.batch.patterns import MAGIC, matching
 from hub.batch.places import Places, relative_to, shared_folder
 from hub.errors import HubError
 from hub.limits import DEFAULTS, Limits
 from hub.source import Source
 from hub.streams import is_remote, paths_below
-
-MAGIC = re.compile(r"[*?\[]")
-"""What makes a name that is no file a pattern."""
 
 STATE = ".storyline-hub"
 """The folder in an output folder in which a run keeps its journal; what begins with it is never an input."""
@@ -234,9 +231,7 @@ def _items(root: _Root, claims: Claims, avoided: str | None) -> Iterator[Item]:
 
 def _matching(root: _Root, claims: Claims, avoided: str | None) -> Iterator[Item]:
     """Yield an item for each file that matches the pattern of *root*, and for those of folders that do."""
-    import glob
-
-    matches = sorted(glob.iglob(root.path, recursive=True))
+    matches = matching(root.path)
     if not matches:
         error = HubError("no file matches")
         yield Item(root.path, root.path, "", is_found=False, error=error)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
-from hub.batch.outcome import Outcome, Result, exit_status
+from hub.batch.outcome import RESULTS, Outcome, exit_status
 from hub.errors import UsageError
-from hub.sink import LINES_SUFFIXES
-from hub.staging import system_errors
-
-RESULTS: tuple[Result, ...] = ("done", "partial", "failed", "passed-over")
+from hub.sink import LINES_SUFFIXES, is_device
+from hub.staging import Staging, is_same_file, system_errors
+from hub.streams import check_path
 
 
 class Counts:
@@ -57,15 +57,35 @@ class Summary:
     It is written as the run goes on, and is there when the run has ended.
     """
 
-    def __init__(self, path: str, counts: Counts, *, force: bool = False) -> None:
-        if os.path.lexists(path) and not force:
-            raise UsageError(f"{path}: exists; --force replaces it")
-        folder, name = os.path.split(path)
+    def __init__(
+        self,
+        path: str,
+        counts: Counts,
+        *,
+        force: bool = False,
+        inputs: Sequence[str] = (),
+        output: str | None = None,
+    ) -> None:
+        """Begin the summary of *inputs*, of which none is written over, nor is *output*.
+
+        Raises:
+            UsageError: *path* is one of them, or names no file, or is there without *force*.
+        """
+        if path in {"", "-"}:
+            raise UsageError(f"--summary takes the name of a file, not {path!r}")
+        check_path(path)
+        if output is not None and os.path.realpath(output) == os.path.realpath(path):
+            raise UsageError(f"{path}: the summary would be written over the output")
         self._path = path
-        self._part = os.path.join(folder, f".{name}.part")
-        """Where it is until it is whole; the same place each time, so that a run that is killed leaves no litter."""
-        with system_errors(path):
-            self._file = open(self._part, "wb")  # noqa: SIM115  # closed at the end of the `with`
+        self._staging: Staging | None = None
+        self._file: BinaryIO
+        if is_device(path):
+            with system_errors(path):
+                self._file = open(path, "wb")  # noqa: SIM115  # closed at the end of the `with`
+        else:
+            folder, name = os.path.split(os.path.realpath(path) if os.path.islink(path) else path)
+            self._staging = Staging(folder, force=force, inputs=inputs, make=False)
+            self._file = self._staging.create(name)
         self._counts = counts
         self._lines = path.endswith(LINES_SUFFIXES)
         self._is_first = True
@@ -74,7 +94,14 @@ class Summary:
         return self
 
     def add(self, outcome: Outcome) -> None:
-        """Add what became of the next input."""
+        """Add what became of the next input.
+
+        Raises:
+            UsageError: the summary has the place of that input, or of an output.
+        """
+        for one in (outcome.input, *outcome.outputs):
+            if is_same_file(self._path, one):
+                raise UsageError(f"{self._path}: the summary would be written over {one}")
         text = _json(outcome.to_json())
         if self._lines:
             self._file.write(text + b"\n")
@@ -88,15 +115,23 @@ class Summary:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        with self._file:
-            if kind is None and not self._lines:
-                counts = {result: self._counts.results[result] for result in RESULTS}
-                begin = b'{"inputs": [' if self._is_first else b"\n"
-                self._file.write(begin + b'], "counts": ' + _json(counts) + b"}\n")
-        if kind is None:
-            os.replace(self._part, self._path)
-        else:
-            os.unlink(self._part)
+        try:
+            with self._file:
+                if kind is None:
+                    self._end()
+            if kind is None and self._staging is not None:
+                self._staging.commit()
+        finally:
+            if self._staging is not None:
+                self._staging.discard()
+
+    def _end(self) -> None:
+        if not self._lines:
+            counts = {result: self._counts.results[result] for result in RESULTS}
+            begin = b'{"inputs": [' if self._is_first else b"\n"
+            self._file.write(begin + b'], "counts": ' + _json(counts) + b"}\n")
+        if self._staging is not None:
+            self._staging.complete(self._file)
 
 
 def _json(value: Any) -> bytes:

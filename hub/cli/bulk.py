@@ -29,11 +29,19 @@ def follow(
     force: bool,
     quiet: bool,
     show: Callable[[Outcome], None],
+    output: str | None = None,
 ) -> int:
-    """Show what becomes of each of *inputs* and of the files in them, and how far it is; return the exit status."""
+    """Show what becomes of each of *inputs* and of the files in them, and how far it is; return the exit status.
+
+    The *summary* is written over none of *inputs*, nor over *output*.
+    """
     counts = Counts()
     begin = time.monotonic()
-    written = nullcontext() if summary is None else Summary(summary, counts, force=force)
+    written = (
+        nullcontext()
+        if summary is None
+        else Summary(summary, counts, force=force, inputs=inputs, output=output)
+    )
     with written as kept, _progress(counts, total, quiet=quiet) as step:
         for outcome in outcomes:
             counts.add(outcome)

@@ -247,7 +247,7 @@ def convert(
                 f" {_count(result.homeless, 'trajectory', 'trajectories')} is left out; --report lists it"
             )
         if redact:
-            say(str(redacted))
+            say(_redactions(redacted.counts))
     if result.skipped:
         raise typer.Exit(3)
 
@@ -265,7 +265,7 @@ def _convert_many(
     from hub.batch.running import convert_many, count
     from hub.cli.bulk import follow, tell
 
-    redacted = _Redactions()
+    redacted: Counter[str] = Counter()
 
     def show(outcome: Outcome) -> None:
         redacted.update(outcome.redacted)
@@ -279,9 +279,10 @@ def _convert_many(
         force=settings["force"] or settings["resume"],
         quiet=quiet,
         show=show,
+        output=output,
     )
     if "redact" in settings["extensions"] and not quiet:
-        say(str(redacted))
+        say(_redactions(redacted))
     return status
 
 
@@ -329,20 +330,17 @@ class _Redactions:
     """How much of each kind is redacted."""
 
     def __init__(self) -> None:
-        self._counts: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
     def add(self, problem: Problem) -> None:
         """Count *problem*, if it tells of something that is redacted."""
         if problem.rule == REDACTED.rule:
-            self._counts[problem.found or ""] += 1
+            self.counts[problem.found or ""] += 1
 
-    def update(self, counts: Mapping[str, int]) -> None:
-        """Add *counts*."""
-        self._counts.update(counts)
 
-    def __str__(self) -> str:
-        found = [f"{number} {kind}" for kind, number in sorted(self._counts.items())]
-        return f"redacted: {', '.join(found) or 'nothing was found'}"
+def _redactions(counts: Mapping[str, int]) -> str:
+    found = [f"{number} {kind}" for kind, number in sorted(counts.items())]
+    return f"redacted: {', '.join(found) or 'nothing was found'}"
 
 
 def _count(number: int, one: str, many: str) -> str:

@@ -1,4 +1,4 @@
-"""`hub plugins`: how each plugin fares; works also when all of them are broken."""
+"""`hub plugins`: how each plugin and each extension fares; works also when all of them are broken."""
 
 import traceback
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from hub.registry import PluginState
 
 app = typer.Typer(
-    help="Show how each plugin fares, broken ones with the reason.",
+    help="Show how each plugin and each extension fares, broken ones with the reason.",
     invoke_without_command=True,
     rich_markup_mode=None,
 )
@@ -27,7 +27,7 @@ def plugins(
     as_json: AsJson = False,
     plugin: Plugins = None,
 ) -> None:
-    """Show how each plugin fares, broken ones with the reason."""
+    """Show how each plugin and each extension fares, broken ones with the reason."""
     load_plugins(plugin)
     if context.invoked_subcommand is not None:
         return
@@ -35,8 +35,8 @@ def plugins(
     if as_json:
         print_json([state._asdict() for state in states])
     else:
-        columns = ("id", "status", "distribution", "reason", "adds")
-        rows = [(one.id, one.status, one.origin, one.reason, one.kind) for one in states]
+        columns = ("id", "kind", "status", "distribution", "reason")
+        rows = [(one.id, one.kind, one.status, one.origin, one.reason) for one in states]
         print_table(columns, rows)
 
 
@@ -44,7 +44,9 @@ def plugins(
 def doctor(
     id: Annotated[
         str,
-        typer.Argument(metavar="ID", help="Id of the format, or name of the command or extension."),
+        typer.Argument(
+            metavar="ID", help="Id of the format, or name of the extension or the command."
+        ),
     ],
 ) -> None:
     """Show all there is to know of a plugin that does not work, with the full trace."""
@@ -65,12 +67,12 @@ def doctor(
 
 
 def _states() -> "Iterator[PluginState]":
-    """Yield how each plugin fares: those with formats, then those with commands, then extensions."""
+    """Yield how each plugin fares: those with formats, then extensions, then those with commands."""
     from hub.api import formats
 
     yield from formats.examined()
-    yield from (one.state() for one in _additions())
     yield from formats.extensions()
+    yield from (one.state() for one in _additions())
 
 
 def _additions() -> "Iterator[Addition]":

@@ -117,13 +117,19 @@ def _columns() -> list[str]:
 def _row(input: str, one: "Measures") -> list[str]:
     values = one._replace(models=" ".join(one.models))  # type: ignore[arg-type]  # as it stands in a cell
     cells = (input, *values)
-    return [_cell("" if cell is None else str(cell)) for cell in cells]
+    return [_cell(cell) for cell in cells]
 
 
-def _cell(text: str) -> str:
-    """Return *text* so that no spreadsheet takes it for a formula, and no terminal for a command."""
-    text = printable(text)
-    return f"'{text}" if text[:1] in {"=", "+", "@"} else text
+def _cell(value: object) -> str:
+    """Return *value* so that no spreadsheet takes it for a formula, and no terminal for a command."""
+    if not isinstance(value, str):
+        return "" if value is None else str(value)
+    text = printable(value)
+    return f"'{text}" if text[:1] in FORMULAS else text
+
+
+FORMULAS = {"=", "+", "-", "@", "\t", "\n"}
+"""What a cell begins with that a spreadsheet may take for a formula."""
 
 
 def _lines(found: "Statistics", *, histograms: bool) -> Iterator[str]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import random
 import tarfile
+import tracemalloc
 import zipfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,9 @@ from hub.errors import HubError, InvalidDocument
 from hub.limits import Limits
 
 zstandard = pytest.importorskip("zstandard", reason="in the standard library from 3.14 on")
+
+
+PACKINGS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 
 
 def tar(path: Path, *members: tuple[str, bytes], mode: str = "w") -> Path:
@@ -139,6 +146,47 @@ class TestRefused:
         with pytest.raises(InvalidDocument, match="expected at most 1000000 bytes"):
             take_out(str(path), str(out), Limits(size=1_000_000))
         assert sum(len(data) for data in tree(out).values()) <= 1_000_000
+
+    def test_long_header(self, tmp_path: Path, out: Path) -> None:
+        """A header that says it is long is not read into memory."""
+        header = tarfile.TarInfo("x")
+        header.type, header.size = tarfile.XHDTYPE, 1 << 30
+        path = tmp_path / "a.tar.gz"
+        path.write_bytes(gzip.compress(header.tobuf() + bytes(100_000_000), 1))
+        tracemalloc.start()
+        try:
+            with pytest.raises(HubError, match="a header of more than 16777216 bytes"):
+                take_out(str(path), str(out))
+            assert tracemalloc.get_traced_memory()[1] < 60_000_000
+        finally:
+            tracemalloc.stop()
+
+    @pytest.mark.parametrize("packing", ["w:", "w:gz", "w:xz", "w:bz2", *PACKINGS])
+    def test_changed_bytes(self, tmp_path: Path, packing: str | int) -> None:
+        """Whatever bytes are changed: what can be is taken out, or there is an error of the hub, and nothing else."""
+        data = io.BytesIO()
+        if isinstance(packing, str):
+            with tarfile.open(fileobj=data, mode=packing) as archive:  # type: ignore[call-overload]  # a mode
+                for name in ("a/" + "x" * 120, "ü.json"):
+                    member = tarfile.TarInfo(name)
+                    member.size = 99
+                    archive.addfile(member, io.BytesIO(bytes(99)))
+        else:
+            with zipfile.ZipFile(data, "w", packing) as zipped:
+                for name in ("a/b.json", "ü.json"):
+                    zipped.writestr(name, b'{"a":1}' * 50)
+        chance = random.Random(1)  # noqa: S311  # for no secret
+        path = tmp_path / ("a.tar" if isinstance(packing, str) else "a.zip")
+        for number in range(150):
+            changed = bytearray(data.getvalue())
+            for _ in range(chance.choice((1, 1, 3))):
+                changed[chance.randrange(len(changed))] = chance.randrange(256)
+            path.write_bytes(changed)
+            folder = tmp_path / str(number) / "out"
+            folder.mkdir(parents=True)
+            with suppress(HubError):
+                take_out(str(path), str(folder), Limits(size=1 << 20))
+            assert ["out"] == [one.name for one in folder.parent.iterdir()]
 
     @pytest.mark.parametrize("kind", ["tar", "zip"])
     def test_too_many(self, tmp_path: Path, out: Path, kind: str) -> None:

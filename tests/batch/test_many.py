@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -17,6 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hub import api
+from hub.batch.outcome import Outcome
 from hub.cli.app import run
 from hub.registry import Formats
 
@@ -442,6 +444,74 @@ class TestSummary:
         assert 2 == hub("validate", "in", "--summary", "s.json").status
         assert 0 == hub("validate", "in", "--summary", "s.json", "--force").status
 
+    @pytest.mark.parametrize("inputs", [("in/a.json", "in/b.json"), ("in",), ("in/*.json",)])
+    @pytest.mark.parametrize("alias", ["in/a.json", "link.json", "hard.json"])
+    def test_over_an_input(self, hub: Hub, inputs: tuple[str, ...], alias: str) -> None:
+        """A summary is never written over an input, whatever it is called, also with `--force` or `--resume`."""
+        write("in/a.json", story("a"))
+        write("in/b.json", story("b"))
+        Path("link.json").symlink_to("in/a.json")
+        Path("hard.json").hardlink_to("in/a.json")
+        before = tree("in")
+        for command in (
+            ("validate", *inputs, "--force"),
+            ("convert", *inputs, "--to", "storyline", "-o", "out", "--force"),
+            ("convert", *inputs, "--to", "storyline", "-o", "out", "--resume"),
+        ):
+            if alias == "hard.json" and inputs == ("in",):
+                continue  # another name in another folder is another file, once it is replaced
+            status, _, err = hub(*command, "--summary", alias)
+            assert (2, True) == (status, "over" in err or "the output is the input" in err)
+            assert before == tree("in")
+
+    def test_over_the_output(self, hub: Hub) -> None:
+        """Nor is it written over an output."""
+        write("in/a.json", story("a"))
+        merge = ("convert", "in", "--to", "storyline", "--merge", "lines", "-o", "m.jsonl")
+        assert (2, "", "hub: m.jsonl: the summary would be written over the output\n") == hub(
+            *merge, "--summary", "m.jsonl"
+        )
+        Path("out").mkdir()
+        convert = ("convert", "in", "--to", "storyline", "-o", "out")
+        status, _, err = hub(*convert, "--summary", "out/a.json")
+        assert (2, True) == (status, "out/a.json" in err)
+        assert ["a"] == list(sessions("out").values())
+
+    @pytest.mark.parametrize("name", ["", "-", "no/s.json", "in"])
+    def test_no_file(self, hub: Hub, name: str) -> None:
+        """What is no name of a file is misuse, and nothing is begun."""
+        write("in/a.json", story("a"))
+        status, out, _ = hub("convert", "in", "--to", "storyline", "-o", "out", "--summary", name)
+        assert (2, "") == (status, out)
+        assert not tree("out")
+
+    def test_planted_link(self, hub: Hub) -> None:
+        """Nobody can foresee, and link elsewhere, the name that a summary has until it is whole."""
+        write("in/a.json", story("a"))
+        write("precious", 1)
+        Path(".s.json.part").symlink_to("precious")
+        hub("validate", "in", "--summary", "s.json")
+        assert "1\n" == Path("precious").read_text()
+        assert not Path("s.json").is_symlink()
+
+    def test_device(self, hub: Hub) -> None:
+        """A device is written to, and not replaced by a file."""
+        write("in/a.json", story("a"))
+        os.mkfifo("pipe")
+        with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE) as reader:  # noqa: S607  # of the system
+            hub("validate", "in", "--summary", "pipe")
+            shown, _ = reader.communicate()
+        assert {"done": 1, "partial": 0, "failed": 0, "passed-over": 0} == json.loads(shown)[
+            "counts"
+        ]
+        assert Path("pipe").is_fifo()
+
+    def test_among_the_inputs(self, hub: Hub) -> None:
+        """A summary that is made in a folder of inputs is no input."""
+        write("in/a.json", story("a"))
+        hub("validate", "in", "--summary", "in/s.json")
+        assert ["in/a.json"] == list(summary("in/s.json"))
+
 
 class TestValidate:
     def test_folder(self, hub: Hub) -> None:
@@ -584,6 +654,109 @@ class TestResume:
         assert journals[0] == journals[1]
         shown = Path("out.json").read_text().replace('"out/', '"whole/')
         assert Path("whole.json").read_text() == shown
+
+    @pytest.mark.parametrize(
+        "line",
+        [
+            b"[" * 100_000,
+            b"null",
+            b"7",
+            b"{}",
+            b'{"begun":[]}',
+            b'{"input":"in/a.json","outcome":{}}',
+            b"\xff",
+            *(b'{"%s":NaN}' % name for name in (b"input", b"place", b"outcome")),
+        ],
+    )
+    def test_broken_journal(self, hub: Hub, line: bytes) -> None:
+        """A journal is believed up to the first line that no run has written; the rest is done again."""
+        for name in "abc":
+            write(f"in/{name}.json", story(name))
+        hub(*self.CONVERT)
+        before = tree("out")
+        journal = Path("out", STATE, "journal.jsonl")
+        lines = journal.read_bytes().splitlines(keepends=True)
+        journal.write_bytes(b"".join([*lines[:2], line + b"\n", *lines[2:]]))
+        for name in ("b", "c"):
+            Path(f"out/{name}.json").unlink()
+        assert 0 == hub(*self.CONVERT, "--resume").status
+        assert before == tree("out")
+        assert lines == journal.read_bytes().splitlines(keepends=True)
+
+    @pytest.mark.parametrize("member", ["input", "place", *Outcome._fields])
+    @pytest.mark.parametrize("value", [1.5, "x\0", [["x"]], [{}], {"x": "y"}])
+    def test_tampered_journal(self, hub: Hub, member: str, value: object) -> None:
+        """Whatever a journal says of an input, there is no trace, and at the end all outputs are there."""
+        write("in/a.json", story("a"))
+        hub(*self.CONVERT)
+        before = tree("out")
+        journal = Path("out", STATE, "journal.jsonl")
+        first, line = journal.read_text().splitlines()
+        entry = json.loads(line)
+        (entry if member in entry and member != "input" else entry["outcome"])[member] = value
+        journal.write_text(f"{first}\n{json.dumps(entry)}\n")
+        assert hub(*self.CONVERT, "--resume").status in {0, 2}
+        assert before == tree("out")
+
+    @pytest.mark.parametrize("how", ["up", "absolute", "link"])
+    def test_journal_that_names_other_files(self, hub: Hub, how: str) -> None:
+        """What a journal names as an output is not read if it is outside of the folder, or leads there."""
+        write("in/a.json", story("a"))
+        write("secret", "s")
+        merge = ("convert", "in", "--to", "storyline", "--merge", "lines", "-o", "m.jsonl")
+        parts = Path(f"{STATE}-m.jsonl")
+        parts.mkdir()
+        hub("convert", "in", "--to", "storyline", "--container", "lines", "-o", str(parts))
+        journal = next(parts.rglob("journal.jsonl"))
+        first, line = journal.read_text().splitlines()
+        entry = json.loads(line)
+        (output,) = entry["outcome"]["outputs"]
+        if how == "link":
+            (parts / output).unlink()
+            (parts / output).symlink_to(Path("secret").absolute())
+        else:
+            other = "../secret" if how == "up" else str(Path("secret").absolute())
+            entry["outcome"]["outputs"] = [other]
+        entry["sizes"] = [Path("secret").stat().st_size]
+        journal.write_text(f"{first}\n{json.dumps(entry)}\n")
+        hub(*merge, "--resume")
+        assert (
+            not Path("m.jsonl").exists()
+            or "a" == json.loads(Path("m.jsonl").read_text())["session"]
+        )
+        assert '"s"\n' == Path("secret").read_text()
+
+    @pytest.mark.parametrize("how", ["file", "folder"])
+    def test_links_in_the_tree(self, hub: Hub, how: str) -> None:
+        """Links in an output folder do not lead outputs out of it: one in the place of a file is replaced."""
+        write("in/b/a.json", story("a"))
+        write("else/a.json", story("precious"))
+        if how == "file":
+            Path("out/b").mkdir(parents=True)
+            Path("out/b/a.json").symlink_to(Path("else/a.json").absolute())
+        else:
+            Path("out").mkdir()
+            Path("out/b").symlink_to(Path("else").absolute())
+        ended = hub(*self.CONVERT, "--force")
+        assert {"a.json": "precious"} == sessions("else")
+        if how == "file":
+            assert (0, {"b/a.json": "a"}) == (ended.status, sessions("out"))
+        else:
+            assert "hub: in/b/a.json: out/b/a.json: a link leads out of out" in ended.err
+
+    @pytest.mark.parametrize("place", ["", "journal.jsonl", "journal.next", "temporary"])
+    def test_links_in_the_output(self, hub: Hub, place: str) -> None:
+        """Links in an output folder do not lead a run to write, empty or remove what is elsewhere."""
+        write("in/a.json", story("a"))
+        write("elsewhere/temporary/precious", 1)
+        write("elsewhere/journal.jsonl", 1)
+        target = Path("out", STATE, place) if place else Path("out", STATE)
+        target.parent.mkdir(parents=True)
+        target.symlink_to(Path("elsewhere", place).absolute())
+        before = tree("elsewhere")
+        status, _, err = hub(*self.CONVERT, "--force")
+        assert (2, True) == (status, "a link, which leads out of the output folder" in err)
+        assert before == tree("elsewhere")
 
     def test_interrupted(self, hub: Hub) -> None:
         """An interrupted run leaves whole files only, and can be resumed."""

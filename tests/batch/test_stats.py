@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -172,6 +174,29 @@ class TestCommand:
             "in/a.json,storyline,,a,coder,small,correct,0,0,0,0,,,,,,",
             "in/b.json,storyline,,b,coder,small,incorrect,0,0,0,0,,,,,,",
         ] == lines[1:]
+
+    @pytest.mark.parametrize(
+        ("session", "cell"),
+        [
+            ("=1+1", "'=1+1"),
+            ("-2+3", "'-2+3"),
+            ("+1", "'+1"),
+            ("@x", "'@x"),
+            ("\t=1", "'\t=1"),
+            ("\x1b[31m", "\\x1b[31m"),
+            ("a=1", "a=1"),
+        ],
+    )
+    def test_formulas(
+        self, tmp_path: Path, capfd: pytest.CaptureFixture[str], session: str, cell: str
+    ) -> None:
+        """What a spreadsheet would take for a formula, or a terminal for a command, is none in CSV."""
+        path = tmp_path / "a.json"
+        wire = {"schema_version": "storyline/v1", "agent": {"id": "a"}, "turns": []}
+        path.write_text(json.dumps({**wire, "session": session}))
+        run(["stats", str(path), "--csv"])
+        _, row = csv.reader(io.StringIO(capfd.readouterr().out))
+        assert cell == row[3]
 
     @pytest.mark.usefixtures("folder")
     def test_table(self, capfd: pytest.CaptureFixture[str]) -> None:
