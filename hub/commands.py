@@ -24,6 +24,7 @@ from hub.cli.options import (
     processes,
 )
 from hub.cli.output import print_json, print_table, printable, say, say_problems
+from hub.cli.usage import UsageCommand
 
 __all__ = [
     "AsJson",
@@ -37,6 +38,7 @@ __all__ = [
     "SummaryFile",
     "Timezone",
     "To",
+    "UsageCommand",
     "count_inputs",
     "follow",
     "limits",

@@ -37,7 +37,7 @@ def store() -> None:
     """Keep trajectories in three Lance tables, and ask them questions in SQL."""
 
 
-@app.command()
+@app.command(cls=commands.UsageCommand)
 def add(
     path: StorePath,
     inputs: Annotated[
@@ -118,7 +118,7 @@ def add(
     raise typer.Exit(status)
 
 
-@app.command()
+@app.command(cls=commands.UsageCommand)
 def export(
     path: StorePath,
     to: commands.To,
@@ -177,7 +177,7 @@ def export(
         )
 
 
-@app.command()
+@app.command(cls=commands.UsageCommand)
 def query(
     path: StorePath,
     sql: Annotated[
@@ -213,7 +213,7 @@ def query(
         commands.print_table(columns, cells)
 
 
-@app.command()
+@app.command(cls=commands.UsageCommand)
 def show(path: StorePath, as_json: commands.AsJson = False) -> None:
     """Show what a store holds, its versions, and whether it is well."""
     import hub_lance
@@ -240,7 +240,7 @@ def show(path: StorePath, as_json: commands.AsJson = False) -> None:
     commands.print_table(columns, rows)
 
 
-@app.command()
+@app.command(cls=commands.UsageCommand)
 def maintain(
     path: StorePath,
     keep_hours: Annotated[

@@ -66,8 +66,10 @@ def open(path: str | os.PathLike[str], *, create: bool = False) -> Store:  # noq
 
     Raises:
         HubError: there is no store, or one of another version.
-        UsageError: the folder holds something else.
+        UsageError: the folder holds something else, or is a URL.
     """
+    if "://" in os.fspath(path):
+        raise UsageError(f"{os.fspath(path)}: a store is a folder of this machine, and no URL")
     root = Path(path)
     if create and not (root / NAME).exists():
         _create(root)

@@ -107,6 +107,11 @@ class TestOpen:
         with pytest.raises(hub.HubError, match="but a file"):
             hub_lance.open(tmp_path / "notes.txt")
 
+    def test_url(self) -> None:
+        """A store is a folder."""
+        with pytest.raises(hub.UsageError, match="a folder of this machine, and no URL"):
+            hub_lance.open("s3://bucket/store", create=True)
+
     def test_one_that_never_was(self, store: hub_lance.Store) -> None:
         """Tables of a store that was never published are made anew."""
         (store.root / "CURRENT").unlink()
