@@ -23,8 +23,8 @@ demo: $(INSTALLED)  ## detect, convert and show the trajectory in examples/
 test: $(INSTALLED)  ## run the tests of the hub, of every plugin, and across them
 	@$(BIN)/python -m pytest -q -W error $(PYTEST_ARGS)
 
-slow: $(INSTALLED)  ## run the tests that need large packages: what trainers load
-	@$(BIN)/python -m pip install --quiet --group trainers
+slow: $(INSTALLED)  ## run the tests that need large packages: what trainers load, and Ray
+	@$(BIN)/python -m pip install --quiet --group trainers --group cluster
 	@$(BIN)/python -m pytest -q -W error -m slow $(PYTEST_ARGS)
 
 fuzz: $(INSTALLED)  ## look for input that breaks something, FUZZ_SECONDS long; pip install atheris for the half by coverage

@@ -8,6 +8,7 @@ from hub.batch.running import count as count_inputs
 from hub.cli.bulk import follow, tell
 from hub.cli.options import (
     AsJson,
+    Engine,
     From,
     Jobs,
     Limit,
@@ -28,6 +29,7 @@ from hub.cli.usage import UsageCommand
 
 __all__ = [
     "AsJson",
+    "Engine",
     "From",
     "Jobs",
     "Limit",

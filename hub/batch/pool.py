@@ -49,6 +49,10 @@ class Work(Protocol[Given_contra, Made_co]):
 class Events(Generic[Thing, Result]):
     """What is to be noted while things are done, in whatever order that happens."""
 
+    def again(self, thing: Thing) -> Thing:
+        """Return *thing*, which is not begun yet, as it is given to somebody else if it is lost on the way."""
+        return thing
+
     def begun(self, thing: Thing) -> None:
         """Note that *thing* is given to somebody."""
 

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     from hub.storyline.model import Storyline
 
 
+Engine = Literal["local", "ray"]
+ENGINES = ("local", "ray")
+"""Who does the work: processes of this machine, or a Ray cluster."""
+
+
 def convert_many(
     inputs: Sequence[str | os.PathLike[str]],
     output: str | os.PathLike[str],
@@ -56,11 +61,13 @@ def convert_many(
     limits: Limits | None = None,
     options: Mapping[str, str] | None = None,
     plugins: Sequence[str] = (),
+    engine: Engine = "local",
 ) -> Iterator[Outcome]:
     """Convert each of *inputs* to a file below the folder *output*, and yield what became of each, in order.
 
     Inputs are files, directories, of which every file is converted, and patterns. The tree of the inputs is mirrored.
-    *jobs* processes share the work; *plugins* are the paths of one-file plugins that they load. With *resume* what an
+    *jobs* processes share the work; *plugins* are the paths of one-file plugins that they load. With the *engine* `ray`
+    they are workers of a Ray cluster, and 0 jobs are as many as it has processors. With *resume* what an
     earlier run has done is not done again, unless the input has changed; with *split* each document becomes a file, and
     with *merge* all documents stand in one, *output*, in the order of the inputs.
 
@@ -96,6 +103,7 @@ def convert_many(
         jobs=jobs,
         resume=resume,
         force=force,
+        engine=engine,
     )
     _check(named)
     target = os.fspath(output)
@@ -118,6 +126,7 @@ class _Run(NamedTuple):
     jobs: int
     resume: bool
     force: bool
+    engine: Engine
 
     def outcomes(self, folder: str, places: Places) -> Iterator[Outcome]:
         """Write what the inputs become to *places* below *folder*, and yield what became of each."""
@@ -134,7 +143,8 @@ class _Run(NamedTuple):
             spool = Spool(journal.temporary, self.reading.limits)
             items = plan(self.inputs, claimed, places, without=folder, spool=spool)
             to_do = _to_do(items, journal)
-            for item, outcome in done(work, to_do, jobs=self.jobs, events=_Noted(journal)):
+            noted = _Noted(journal)
+            for item, outcome in _done(self.engine, work, to_do, jobs=self.jobs, events=noted):
                 journal.in_order(item)
                 _forget(item)
                 yield outcome
@@ -267,6 +277,7 @@ def read_many(
     plugins: Sequence[str] = (),
     known: Callable[[str, str | None], Outcome | None] | None = None,
     without: str | os.PathLike[str] | None = None,
+    engine: Engine = "local",
 ) -> Iterator[Outcome]:
     """Read each of *inputs*, and yield what became of it, in order: `made` of an outcome is what *make* returned.
 
@@ -289,7 +300,14 @@ def read_many(
     _check(named)
     avoided = None if without is None else os.fspath(without)
     yield from _looked_at(
-        named, Making(how, make), jobs, format, how.limits, known=known, without=avoided
+        named,
+        Making(how, make),
+        jobs,
+        format,
+        how.limits,
+        known=known,
+        without=avoided,
+        engine=engine,
     )
 
 
@@ -302,15 +320,35 @@ def _looked_at(
     *,
     known: Callable[[str, str | None], Outcome | None] | None = None,
     without: str | None = None,
+    engine: Engine = "local",
 ) -> Iterator[Outcome]:
     """Yield what becomes of each of *inputs*, where nothing is written."""
     with tempfile.TemporaryDirectory(prefix="storyline-hub-") as folder:
         places = Places((), None)
         items = plan(inputs, claims(format), places, without=without, spool=Spool(folder, limits))
         to_do = ((one, known(one.name, one.stamp()) if known else None) for one in items)
-        for item, outcome in done(work, to_do, jobs=jobs):
+        for item, outcome in _done(engine, work, to_do, jobs=jobs):
             _forget(item)
             yield outcome
+
+
+def _done(
+    engine: Engine,
+    work: Work[Item, Outcome],
+    items: Iterator[tuple[Item, Outcome | None]],
+    *,
+    jobs: int,
+    events: Events[Item, Outcome] | None = None,
+) -> Iterator[tuple[Item, Outcome]]:
+    """Yield each of *items* with what became of it, in order, whoever does it."""
+    if engine not in ENGINES:
+        takes = " or ".join(map(repr, ENGINES))
+        raise UsageError(f"engine takes {takes}, not {engine!r}")
+    if engine == "ray":
+        from hub.batch import on_ray
+
+        return on_ray.done(work, items, jobs=jobs, events=events)
+    return done(work, items, jobs=jobs, events=events)
 
 
 def _forget(item: Item) -> None:
@@ -376,6 +414,10 @@ class _Noted(Events[Item, Outcome]):
 
     def __init__(self, journal: journals.Journal) -> None:
         self._journal = journal
+
+    def again(self, thing: Item) -> Item:
+        """Return *thing* as it is given a second time."""
+        return self._journal.again(thing)
 
     def begun(self, thing: Item) -> None:
         """Note that *thing* is given to somebody."""

@@ -11,6 +11,7 @@ import typer
 from hub.cli import app
 from hub.cli.many import are_many
 from hub.cli.options import (
+    Engine,
     From,
     Jobs,
     Limit,
@@ -108,6 +109,7 @@ def convert(
         ),
     ] = None,
     jobs: Jobs = None,
+    engine: Engine = "local",
     resume: Annotated[
         bool,
         typer.Option(
@@ -164,7 +166,8 @@ def convert(
     severities = ("fatal",) if no_warnings else ("fatal", "error", "warning")
     taken = limits(limit, size=max_size)
     extensions = [*(extension or ()), *(["redact"] if redact else [])]
-    if jobs is not None or resume or split or merge or summary or are_many(inputs, from_, output):
+    is_run = jobs is not None or engine == "ray" or bool(resume or split or merge or summary)
+    if is_run or are_many(inputs, from_, output):
         if report:
             raise UsageError("--report is for one input; --summary shows the counts of --fail-on")
         settings = {
@@ -179,7 +182,8 @@ def convert(
             "resume": resume,
             "split": split,
             "merge": merge,
-            "jobs": processes(jobs),
+            "jobs": processes(jobs, engine),
+            "engine": engine,
             "strict": strict,
             "on_error": on_error,
             "assume_timezone": assume_timezone,
@@ -264,12 +268,11 @@ def _convert_many(
     from hub.batch.outcome import Outcome
     from hub.batch.running import convert_many, count
     from hub.cli.bulk import follow, tell
-    from hub.fidelity import redactions
 
     redacted: Counter[str] = Counter()
 
     def show(outcome: Outcome) -> None:
-        redacted.update(redactions(outcome.problems))
+        redacted.update(outcome.redacted)
         tell(outcome, severities=severities)
 
     status = follow(

@@ -1,7 +1,7 @@
 """Options that several commands share."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -77,7 +77,15 @@ Jobs = Annotated[
         "-j",
         metavar="N",
         min=0,
-        help="Processes that share the work on many inputs; 0 is one for each processor.  [default: 1]",
+        help="Processes that share the work on many inputs; 0 is one for each processor.  [default: 1; on Ray 0]",
+    ),
+]
+Engine = Annotated[
+    Literal["local", "ray"],
+    typer.Option(
+        "--engine",
+        help="Who works on many inputs: processes of this machine, or the Ray cluster that RAY_ADDRESS names,"
+        " by default one of this machine.",
     ),
 ]
 SummaryFile = Annotated[
@@ -119,8 +127,10 @@ def limits(chosen: Sequence[str] | None, **others: str | None) -> "Limits":
     return Limits.of({**pairs(chosen, "--limit", "NAME=NUMBER"), **given})
 
 
-def processes(jobs: int | None) -> int:
-    """Return how many processes `--jobs` asks for."""
+def processes(jobs: int | None, engine: str = "local") -> int:
+    """Return how many processes `--jobs` asks for; on Ray 0 for as many as there are processors."""
+    if engine == "ray":
+        return jobs or 0
     if jobs != 0:
         return jobs or 1
     import os

@@ -221,6 +221,7 @@ class Store:
         on_duplicate: OnDuplicate = "fail",
         format: str | None = None,
         jobs: int = 1,
+        engine: Literal["local", "ray"] = "local",
         resume: bool = False,
         strict: bool = False,
         on_error: Literal["fail", "skip"] = "fail",
@@ -240,6 +241,7 @@ class Store:
                 skipped, or it replaces the one that is there.
             format: that of the inputs; otherwise each is detected.
             jobs: processes that share the work.
+            engine: whose processes: of this machine, or of a Ray cluster; then 0 jobs are all it has.
             resume: go on with the same `add` that was cut short.
             strict: take every error for fatal.
             on_error: what becomes of a record that cannot be read.
@@ -273,6 +275,7 @@ class Store:
                     Splitting(str(journal.spool)),
                     format=format,
                     jobs=jobs,
+                    engine=engine,
                     strict=strict,
                     on_error=on_error,
                     assume_timezone=assume_timezone,
