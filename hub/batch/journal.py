@@ -95,23 +95,29 @@ class Journal:
         for path, size in earlier.items():
             if path in outcome.outputs or (found := _size(path)) is None:
                 continue
-            if not self._holds(path):
-                continue
-            if found == size:
-                (remote.remove if is_remote(path) else os.unlink)(path)
+            if found != size:
+                words.append(f"{path}, of an earlier run, was changed and stays")
+            elif self._remove(path):
                 words.append(f"{path}, of an earlier run, is removed")
             else:
-                words.append(f"{path}, of an earlier run, was changed and stays")
+                words.append(f"{path}, of an earlier run, cannot be removed and stays")
         if not words:
             return outcome
         return outcome._replace(message="; ".join(filter(None, [outcome.message, *words])))
 
-    def _holds(self, path: str) -> bool:
-        """Tell whether *path* is in the output folder, whatever links there are in it."""
-        if is_remote(path):
-            return True
-        folder = os.path.join(os.path.realpath(self._folder), "")
-        return os.path.join(os.path.realpath(os.path.dirname(path)), "").startswith(folder)
+    def _remove(self, path: str) -> bool:
+        """Remove the output at *path*; tell whether that could be done. What a link leads to elsewhere is not ours."""
+        try:
+            if is_remote(path):
+                remote.remove(path)
+                return True
+            folder, own = os.path.realpath(os.path.dirname(path)), os.path.realpath(self._folder)
+            if os.path.commonpath([folder, own]) != own:
+                return False
+            os.unlink(path)
+        except (HubError, OSError):
+            return False
+        return True
 
     def ended(self, item: Item, outcome: Outcome) -> None:
         """Note what became of *item*."""
@@ -309,6 +315,7 @@ def _is_ended(entry: dict[str, Any]) -> bool:
         and isinstance(told, dict)
         and told.keys() == set(Outcome._fields)
         and all(isinstance(told[name], kinds) for name, kinds in _KINDS.items())
+        and all(type(number) is int for number in told["redacted"].values())
         and told["result"] in RESULTS
         and all(isinstance(one, str) and _is_inside(one) for one in told["outputs"])
         and all(map(_is_problem, told["problems"]))
@@ -328,6 +335,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "problems": list,
     "message": _TEXT,
     "fidelity": (dict, NoneType),
+    "redacted": dict,
     "measures": NoneType,
     "made": NoneType,
 }
