@@ -14,16 +14,13 @@ from hub.grammar import WHITE_SPACE
 from hub.hookspecs import Detection, FormatInfo, Sample
 from hub.input_rules import EMPTY, ENCODING
 from hub.limits import DEFAULTS, MAX_PATHS
-from hub.scanner import MAX_MEMBERS, MAX_VALUES, Scan, scan
+from hub.scanner import MAX_MEMBERS, Scan, scan
 from hub.tail import last_members
 
 STAGES = (64 * 1024, 1024 * 1024)
 """Bytes of the head, and then of the tail, that are looked at before the whole input is."""
-GLANCED_AT = 2 * MAX_VALUES
-"""Bytes of an input that are parsed rather than scanned, where JSON is read anyway.
-
-They hold no more values than a scan reads: a value takes two, with what parts it from the next.
-"""
+GLANCED_AT = 2 << 20
+"""Bytes of an input that is parsed rather than scanned, where JSON is read anyway, if it has not too many values."""
 
 CLEAR = 85
 """Confidence that decides before the whole input has been seen."""
@@ -226,7 +223,7 @@ def _scan_head(source: Input, size: int) -> tuple[Scan, bool, bytes]:
     begin = text[: STAGES[0]]
     if everything and not text.strip(WHITE_SPACE):
         raise InvalidDocument([EMPTY.at("", message="the input is empty")], source.name)
-    whole = _glance(text) if everything and len(text) <= GLANCED_AT and _reads_json() else None
+    whole = _glance(text) if everything and _reads_json() else None
     if whole is not None:
         return whole, everything, begin
     try:

@@ -6,15 +6,17 @@ Source: detection.md 1 and 2.
 from itertools import islice
 from typing import Any
 
+from hub import json_text
 from hub.errors import Json
 from hub.grammar import MAX_STRING
 from hub.json import loads_at_once
-from hub.scanner import MAX_ELEMENTS, MAX_LEVELS, MAX_MEMBERS, MAX_VALUES, Scan
+from hub.limits import MAX_VALUES
+from hub.scanner import MAX_ELEMENTS, MAX_LEVELS, MAX_MEMBERS, Scan
 
 
 def glance(text: bytes) -> Scan | None:
     """Return what the whole *text* shows, if it is one object or array; None where a scan must tell."""
-    if len(text) > 2 * MAX_VALUES and sum(map(text.count, (b",", b"{", b"["))) > MAX_VALUES:
+    if json_text.has_values(text, MAX_VALUES):
         return None
     return glance_at(loads_at_once(text))
 

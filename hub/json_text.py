@@ -43,6 +43,12 @@ def has_huge_integers(text: Text, start: int = 0, end: int | None = None) -> boo
     return _has_one_outside_strings(text, start, places)
 
 
+def has_values(text: Text, number: int) -> bool:
+    """Tell whether JSON *text* may have more than *number* values; False: it certainly has not."""
+    # Marks that stand before a value; the first one has none, and in strings they stand before nothing.
+    return len(text) > number and sum(map(text.count, (b",", b":", b"["))) >= number
+
+
 def has_long_number(text: Text) -> bool:
     """Tell whether *text*, JSON or not, has a run of so many digits that one may be a huge integer."""
     return text.translate(_DIGITS).find(b"0" * _LONG) >= 0

@@ -15,6 +15,8 @@ from hub.errors import Problem, Rule, UsageError
 
 DEPTH = 512
 """Levels of arrays and objects that a document may have, when it is read and when it is written."""
+MAX_VALUES = 100_000
+"""Values that a scan reads one by one inside its records, and members of records; what is behind is passed over."""
 MAX_TEXT_DEPTH = 256
 """Levels of a JSON text inside a string: its value goes into a document that has levels of its own."""
 MAX_ENTRIES = 1_000_000

@@ -10,14 +10,13 @@ from hub.cursor import END_OF_ARRAY, END_OF_OBJECT, Cursor, HeadEnds, closer_of
 from hub.errors import InvalidDocument, Json
 from hub.grammar import MAX_STRING
 from hub.input_rules import TRAILING
+from hub.limits import MAX_VALUES
 
 MAX_RECORDS = 8
 MAX_ELEMENTS = 8
 MAX_MEMBERS = 256
 MAX_LEVELS = 6
 """Levels of a record that are kept; a container below them is shown empty."""
-MAX_VALUES = 100_000
-"""Values that a scan reads one by one inside its records, and members of records; what is behind is passed over."""
 
 Container = Literal["object", "array", "lines", "text"]
 

@@ -18,7 +18,7 @@ from hub import input_rules as rules
 from hub.compression import LONGEST_MAGIC, compression_of, decompressed
 from hub.encoding import UTF8_MARK, decoded, encoding_of
 from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem, UsageError
-from hub.limits import DEFAULTS, DEPTH, Limits, checked, exceeded
+from hub.limits import DEFAULTS, DEPTH, MAX_VALUES, Limits, checked, exceeded
 from hub.problems import Problems
 from hub.streams import (
     PIECE,
@@ -178,9 +178,12 @@ class Source:
     def small(self, limit: int) -> Json:
         """Return the one JSON value that an input of at most *limit* bytes is; `MISSING` for every other one.
 
+        So also for one that may have more than `hub.limits.MAX_VALUES` values.
+
         It is kept until the records are asked for, which then need no look at the bytes.
         """
         from hub.json import loads_at_once
+        from hub.json_text import has_values
 
         size = self._origin.size
         if self.is_directory or size is None or size > min(limit, self.limits.size):
@@ -189,7 +192,8 @@ class Source:
             return MISSING
         with self._errors(), closing(self._origin.open(again=True)) as stream:
             text = stream.read(size + 1)
-        value = MISSING if len(text) > size else loads_at_once(text)
+        is_small = len(text) <= size and not has_values(text, MAX_VALUES)
+        value = loads_at_once(text) if is_small else MISSING
         if value is not MISSING:
             self.opened.add(self.name or "")
             self._ahead = _Ahead(value, size, text if self.thorough or self.strict else b"")

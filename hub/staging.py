@@ -85,7 +85,8 @@ class Staging:
         """
         path = os.path.join(self._folder, name)
         self._checked = name
-        if os.path.dirname(name) or self._area is not None:
+        is_flat = self._area is None or self._folder == self._area.folder
+        if os.path.dirname(name) or not is_flat:
             self._refuse_outside(path)
         if os.path.lexists(path):
             self._refuse_existing(path)

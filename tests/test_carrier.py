@@ -330,6 +330,25 @@ class TestRelay:
 
         assert 1 == dumps(document).count(text.encode())
 
+    def test_long_text_of_another_turn(self, log: Format) -> None:
+        """A long text that another turn of the document has is named, however far away that is."""
+        far, lone = "far " * 500, "lone " * 500
+        turns = [{"id": number, "src": "user", "msg": "m"} for number in range(1, 200)]
+        turns[0]["model"] = far
+        turns[1]["model"] = lone
+        turns[150]["msg"] = far
+        one = storyline(*turns)
+        (written,) = write(log, one)
+
+        assert [{"from": "/turns/150/msg", "digest": digest(far)}] == fields(written)["/texts"]
+        assert [{"op": "copy", "from": "/$texts/0", "path": "/model"}] == fields(written)[
+            "/turns/0"
+        ]["patch"]
+        assert [{"op": "add", "path": "/model", "value": lone}] == fields(written)["/turns/1"][
+            "patch"
+        ]
+        assert [one] == reread(log, written)
+
     def test_storylines_without_keys(self, tasks: Format) -> None:
         """Storylines that read back under other names are matched in order."""
         batch = [

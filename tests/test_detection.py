@@ -456,6 +456,7 @@ class TestWorkedExamples:
             "other (100): it is mine, and the name ends with .mine.json; pass --from FORMAT; installed: other, atif"
         ) == message(source(T, name="dir/x.mine.json"), other, ATIF)
 
+    @pytest.mark.usefixtures("scanned")
     def test_marker_first(self) -> None:
         """Example 18: a large file whose marker comes first is decided from 64 KiB."""
         large = Memory(b'{"schema_version":"ATIF-v1.7","steps":["' + b"x" * 2_000_000)
@@ -463,6 +464,7 @@ class TestWorkedExamples:
         assert "atif" == found(large).format
         assert [("head", 64 * 1024)] == large.looks
 
+    @pytest.mark.usefixtures("scanned")
     def test_marker_last(self) -> None:
         """Example 19: a large file whose marker comes last is decided, from its tail where there is one."""
         text = b'{"steps":["' + b"x" * 2_000_000 + b'"],"schema_version":"ATIF-v1.7"}'

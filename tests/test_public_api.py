@@ -17,7 +17,10 @@ import pytest
 import hub
 
 ROOT = Path(hub.__file__).parent
-SLOW = ("attrs", "attr", "cattrs", "orjson", "rich", "typer", "importlib.metadata", "blake3")
+SLOW = (
+    *("attrs", "attr", "cattrs", "orjson", "rich", "typer", "importlib.metadata", "blake3"),
+    *("fsspec", "hub.remote"),
+)
 """What is slow to import and not needed to find or to detect a format."""
 
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hub.errors import InvalidDocument, Json
-from hub.limits import DEPTH
-from hub.scanner import MAX_VALUES, Scan, scan
+from hub.limits import DEPTH, MAX_VALUES
+from hub.scanner import Scan, scan
 
 keys = st.sampled_from(
     ["", "a", "b", "schema_version", "~", "/", 'q"', "\\", "é", "__proto__"]

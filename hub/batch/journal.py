@@ -95,14 +95,29 @@ class Journal:
         for path, size in earlier.items():
             if path in outcome.outputs or (found := _size(path)) is None:
                 continue
-            if found == size:
-                (remote.remove if is_remote(path) else os.unlink)(path)
+            if found != size:
+                words.append(f"{path}, of an earlier run, was changed and stays")
+            elif self._remove(path):
                 words.append(f"{path}, of an earlier run, is removed")
             else:
-                words.append(f"{path}, of an earlier run, was changed and stays")
+                words.append(f"{path}, of an earlier run, cannot be removed and stays")
         if not words:
             return outcome
         return outcome._replace(message="; ".join(filter(None, [outcome.message, *words])))
+
+    def _remove(self, path: str) -> bool:
+        """Remove the output at *path*; tell whether that could be done. What a link leads to elsewhere is not ours."""
+        try:
+            if is_remote(path):
+                remote.remove(path)
+                return True
+            folder, own = os.path.realpath(os.path.dirname(path)), os.path.realpath(self._folder)
+            if os.path.commonpath([folder, own]) != own:
+                return False
+            os.unlink(path)
+        except (HubError, OSError):
+            return False
+        return True
 
     def ended(self, item: Item, outcome: Outcome) -> None:
         """Note what became of *item*."""
@@ -229,6 +244,13 @@ def opened(folder: str, run: dict[str, Any], *, resume: bool, force: bool) -> It
         journal._close()  # noqa: SLF001
 
 
+def _refuse_links(state: str) -> None:
+    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
+    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
+        if os.path.islink(path):
+            raise UsageError(f"{path}: a link, which leads out of the output folder")
+
+
 def state_elsewhere(folder: str) -> str:
     """Return the folder of this machine for the journal of a run that writes to the URL *folder*."""
     from hashlib import sha256
@@ -236,13 +258,6 @@ def state_elsewhere(folder: str) -> str:
     home = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     name = sha256(folder.rstrip("/").encode("utf-8", "surrogateescape")).hexdigest()[:16]
     return os.path.join(home, "storyline-hub", name)
-
-
-def _refuse_links(state: str) -> None:
-    """Refuse a folder *state* that would have a run write, empty or remove what is elsewhere."""
-    for path in (state, *(os.path.join(state, name) for name in (_FILE, _NEXT, _TEMPORARY))):
-        if os.path.islink(path):
-            raise UsageError(f"{path}: a link, which leads out of the output folder")
 
 
 def _lock(file: BinaryIO, folder: str) -> None:
@@ -260,14 +275,14 @@ def _lock(file: BinaryIO, folder: str) -> None:
 
 
 def _sizes(outcome: Outcome) -> list[int] | None:
-    """Return how large the outputs are; None if one is not there, or no file."""
+    """Return how large the outputs are; None if one is not there, or is no file."""
     found = [_size(path) for path in outcome.outputs]
     sizes = [size for size in found if size is not None]
     return sizes if len(sizes) == len(found) else None
 
 
 def _size(path: str) -> int | None:
-    """Return how large the file at *path* is; None if there is none, or nobody says."""
+    """Return how large the file at *path* is; None if there is none, a link is there, or nobody says."""
     try:
         if is_remote(path):
             return remote.find(path).size
@@ -300,6 +315,7 @@ def _is_ended(entry: dict[str, Any]) -> bool:
         and isinstance(told, dict)
         and told.keys() == set(Outcome._fields)
         and all(isinstance(told[name], kinds) for name, kinds in _KINDS.items())
+        and all(type(number) is int for number in told["redacted"].values())
         and told["result"] in RESULTS
         and all(isinstance(one, str) and _is_inside(one) for one in told["outputs"])
         and all(map(_is_problem, told["problems"]))
@@ -319,6 +335,7 @@ _KINDS: dict[str, type | tuple[type, ...]] = {
     "problems": list,
     "message": _TEXT,
     "fidelity": (dict, NoneType),
+    "redacted": dict,
     "measures": NoneType,
     "made": NoneType,
 }

@@ -40,6 +40,8 @@ class Outcome(NamedTuple):
     """What went wrong, where that is no problem of a document."""
     fidelity: Mapping[str, int] | None = None
     """How many values were kept, carried and so on, where that was measured."""
+    redacted: Mapping[str, int] = {}  # a tuple's default, never changed
+    """How much of each kind was hidden."""
     measures: Any = None
     """What was counted in the input, where that was asked for."""
     made: Any = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -9,6 +10,7 @@ from hub.batch.outcome import Outcome, failure
 from hub.batch.places import joined
 from hub.batch.planning import Item
 from hub.errors import InvalidDocument, Problem
+from hub.input_rules import REDACTED
 from hub.limits import DEFAULTS, Limits
 
 if TYPE_CHECKING:
@@ -104,6 +106,12 @@ class Converting(NamedTuple):
             sort_keys=api.formats[self.to].info.sorts_keys,
             area=Area(self.output, self.temporary),
         )
+        redacted: Counter[str] = Counter()
+
+        def count(problem: Problem) -> None:
+            if problem.rule == REDACTED.rule:
+                redacted[problem.found or ""] += 1
+
         result = api.convert(
             source,
             sink,
@@ -115,6 +123,7 @@ class Converting(NamedTuple):
             extensions=self.extensions,
             extract_images=self.extract_images,
             options=self.reading.options,
+            report=count if self.extensions else None,
         )
         return Outcome(
             item.name,
@@ -127,6 +136,7 @@ class Converting(NamedTuple):
             problems=result.problems,
             message=f"{result.skipped} records left out" if result.skipped else None,
             fidelity=fidelity,
+            redacted=dict(sorted(redacted.items())),
         )
 
     def _fidelity(self, item: Item) -> dict[str, int]:

@@ -268,12 +268,11 @@ def _convert_many(
     from hub.batch.outcome import Outcome
     from hub.batch.running import convert_many, count
     from hub.cli.bulk import follow, tell
-    from hub.fidelity import redactions
 
     redacted: Counter[str] = Counter()
 
     def show(outcome: Outcome) -> None:
-        redacted.update(redactions(outcome.problems))
+        redacted.update(outcome.redacted)
         tell(outcome, severities=severities)
 
     status = follow(

@@ -602,6 +602,17 @@ class TestResume:
         err = hub(*self.CONVERT, "--resume").err
         assert "of an earlier run" not in err
 
+    def test_old_output_behind_a_link(self, hub: Hub) -> None:
+        """What a link leads to outside of the folder is not removed."""
+        write("in/b/a.json", story("a"))
+        hub(*self.CONVERT)
+        shutil.move("out/b", "elsewhere")
+        Path("out/b").symlink_to("../elsewhere")
+        write("in/b/a.json", story("a", turns=[{"id": 1, "src": "", "msg": "hi"}]))
+        err = hub(*self.CONVERT, "--resume").err
+        assert "out/b/a.json, of an earlier run, cannot be removed and stays\n" in err
+        assert Path("elsewhere/a.json").exists()
+
     def test_fewer_documents(self, hub: Hub) -> None:
         """So it is with what is no document of a changed input any more."""
         write("in/rows.jsonl", story("d"), story("e"))

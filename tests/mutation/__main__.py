@@ -72,7 +72,7 @@ GROUPS = {
     "residuals": Group(["hub/residuals.py"], ["tests/test_residuals.py", "tests/test_envelope.py"]),
     "json": Group(
         ["hub/json.py", "hub/json_text.py"],
-        ["tests/test_json.py", "tests/test_limits.py", "tests/test_source.py"],
+        ["tests/test_json.py"],
     ),
     "actf": _plugin(
         "actf",
