@@ -17,6 +17,8 @@ ALLOWED = {
     "BSD-3-Clause",
     "Apache-2.0",
     "ISC",
+    "0BSD",
+    "Zlib",
     "PSF-2.0",
     "MPL-2.0",
     "CC0-1.0",
@@ -74,11 +76,13 @@ class TestLicences:
     def test_policy(self) -> None:
         """The security policy names those that are allowed."""
         line = next(one for one in SECURITY.splitlines() if one.startswith("- Licences:"))
-        assert set(re.findall(r"[\w.-]+-[\d.]+\d|MIT|BSD|ISC", line)) == {
+        assert set(re.findall(r"[\w.-]+-[\d.]+\d|MIT|0BSD|BSD|ISC|Zlib", line)) == {
             "MIT",
             "BSD",
             "Apache-2.0",
             "ISC",
+            "0BSD",
+            "Zlib",
             "PSF-2.0",
             "MPL-2.0",
             "CC0-1.0",
