@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 WINDOW = 16384
 """Things of which one dataset is made."""
-AT_ONCE = 8
+AT_ONCE = 32
 """Things that a worker gets at a time."""
 
 
@@ -89,6 +89,8 @@ class _Ray(Generic[Thing, Result]):
         import ray
         import ray.data
 
+        # What becomes of a worker is told as an outcome, not by its stack.
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)
         context = ray.data.DataContext.get_current()
         context.execution_options.preserve_order = True
         context.enable_progress_bars = False
@@ -150,8 +152,6 @@ def _cluster(jobs: int) -> Iterator[int]:
         raise UsageError(
             f"--engine ray needs Ray: pip install 'storyline-hub[ray]' ({error})"
         ) from None
-    # What becomes of a worker is told as an outcome, not by its stack.
-    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     is_ours = not ray.is_initialized()
     if is_ours:
         settings: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
