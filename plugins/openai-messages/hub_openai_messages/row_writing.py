@@ -126,6 +126,7 @@ class _Writer:
         was_new = storyline.origin is not None and storyline.origin.schema_version == NEW_ROWS
         self.was_full = restored and not was_new
         self.full = self.was_full if history == "auto" else history == "full"
+        self.names_models = any(turn.model_name for turn in storyline.turns)
 
     def rows(self, session_id: str) -> list[Row]:
         """Return the rows of the Storyline."""
@@ -247,7 +248,7 @@ class _Writer:
         """Return the model of a row: the turn's, else the agent's, but for rows that were read without one."""
         if turn is not None and turn.model_name:
             return turn.model_name
-        is_known = self.restored and any(one.model_name for one in self.storyline.turns)
+        is_known = self.restored and self.names_models
         return None if is_known else self.storyline.agent.model_name
 
     def _task_env(self) -> Env:
