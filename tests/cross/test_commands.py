@@ -218,7 +218,7 @@ class TestFormats:
         """Every installed plugin works."""
         status, out, _ = hub("plugins")
         assert 0 == status
-        assert {"ok"} == {line.split()[1] for line in out.splitlines()[1:]}
+        assert {"ok"} == {line.split()[2] for line in out.splitlines()[1:]}
 
 
 class TestDetect:
