@@ -134,11 +134,13 @@ WHOLE: dict[str, Json] = {
 }
 """An object of each kind with every key, as ale.md 1 has them."""
 
-TEXT = ("", "x"), (None, 5, True, [], {})
-TEXT_OR_NULL = ("", "x", None), (5, False, [], {})
+Values = tuple[Json, ...]
+
+TEXT: tuple[Values, Values] = ("", "x"), (None, 5, True, [], {})
+TEXT_OR_NULL: tuple[Values, Values] = ("", "x", None), (5, False, [], {})
 INTEGER = (0, -(2**63), 2**63 - 1), (None, True, 1.0, "1", 2**63, -(2**63) - 1)
 INTEGER_OR_NULL = (*INTEGER[0], None), INTEGER[1][1:]
-TYPES: dict[str, dict[str, tuple[tuple[Json, ...], tuple[Json, ...]]]] = {
+TYPES: dict[str, dict[str, tuple[Values, Values]]] = {
     "step": {
         "step_id": INTEGER,
         "timestamp": TEXT,
