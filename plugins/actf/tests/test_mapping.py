@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hub import Origin, Storyline, WriteOptions
+from hub import Llm, Origin, Storyline, WriteOptions
 
 from .builders import (
     FILLER,
@@ -214,6 +214,27 @@ class TestWholeDocument:
 
         assert fields(value) == {f"/{name}": found}
         assert written(value) == value
+
+    def test_a_root_member_that_was_set(self) -> None:
+        """Where the Storyline has come to say it, the residual has no place."""
+        wrong: Json = {"k": "1", "correct": 1, "attempts_tried": 1.5, "category": 7}
+        (found,) = read(document(**wrong))
+        assert found.task is not None
+        assert found.task.result is not None
+        found.task.llm = Llm(k=3)
+        found.task.result.extras.update(task_correct=True, attempts_tried=2, category="d")
+        options = WriteOptions()
+        (again,) = write([found], options)
+
+        assert {key: again[key] for key in wrong} == {
+            "k": 3,
+            "correct": True,
+            "attempts_tried": 2,
+            "category": "d",
+        }
+        assert list(options.unplaced_residuals.values()) == [
+            {f"/{key}": value for key, value in wrong.items()}
+        ]
 
     @pytest.mark.parametrize("score", [0, False, 0.0])
     def test_zero_is_not_empty(self, score: Json) -> None:

@@ -310,7 +310,8 @@ class TestRows:
     )
     def test_members_that_are_empty(self, key: str) -> None:
         """Known members that say nothing are left out; what they say otherwise, and other ones, come back."""
-        for empty in (None, [], {}):
+        nothing: tuple[Json, ...] = (None, [], {})
+        for empty in nothing:
             assert fields([row(**{key: empty}, response=a("ok"))]) == {}
             assert fields([row(vendor=empty, response=a("ok"))]) == {
                 "/session_steps/0/vendor": empty
@@ -649,7 +650,12 @@ class TestChats:
         """Who said a message, and in which way; an answer to no call is the environment's."""
         chat = {"messages": [u("q"), {"role": role, "content": "x", "name": "n"}]}
 
+        is_held = role in ("system", "user", "critic")
         assert turns(chat)[1] == {"id": 2, "src": source, "kind": kind, "msg": "x"}
+        assert fields(chat) == {
+            "/messages/1/name": "n",
+            **({} if is_held else {"/messages/1/role": role}),
+        }
         assert written(chat) == chat
 
 

@@ -257,6 +257,21 @@ class TestHistories:
         assert fields(value) == {"/session_steps/1/messages": messages}
         assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
 
+    def test_results_without_their_calls(self) -> None:
+        """Results that answer no call are of the row in which they stand, each of them, and are reported."""
+        ask = a(None, tool_calls=[tc("k")])
+        messages = [u("q"), ask, tool("x", "1"), tool("k", "r"), tool("y", "2")]
+        value = [row(response=ask), row(step_id=2, messages=messages, response=a("x"))]
+        _, first, _, second = turns(value)
+
+        assert first["observation"] == {"results": [result("k", "r")]}
+        assert second["observation"] == {"results": [result("x", "1"), result("y", "2")]}
+        assert problems(value) == [
+            ("warning", "openai.result-call", "/session_steps/1/messages/2"),
+            ("warning", "openai.result-call", "/session_steps/1/messages/4"),
+        ]
+        assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
+
     def test_results_of_the_last_row(self) -> None:
         """The last row has the results of its own calls at its end."""
         ask = a(None, tool_calls=[tc("k")])

@@ -138,34 +138,49 @@ class TestUnknownMembers:
         assert write(read(chat)) == [chat]
         assert write(read(rows)) == [{"session_steps": rows}]
 
+    F: ClassVar = {"name": "f", "arguments": "{}"}
+
     @pytest.mark.parametrize(
-        "call",
+        ("call", "left"),
         [
-            {"id": "k", "type": "function", "function": {"name": "f"}},
-            {"id": "k", "type": "function", "function": {"name": "f", "arguments": "{}", "x": 1}},
-            {"id": "k", "type": "function", "function": {"name": "f", "x": 1}},
-            {"id": "k", "x": 1, "function": {"name": "f", "arguments": "{}"}},
-            {"id": "k", "type": "x", "function": {"name": "f", "arguments": "{}"}},
-            {"id": "k", "function": {"name": "f", "arguments": "{}"}},
-            {"type": "function", "function": {"name": "f", "arguments": "{}"}},
-            {"id": "", "type": "function", "function": {"name": "f", "arguments": "{}"}},
-            {"id": "call-2-0", "type": "function", "function": {"name": "f", "arguments": "{}"}},
-            {"id": "k", "type": "function", "function": {"name": "f", "arguments": {"x": 1}}},
-            {"id": "k", "type": "function", "function": {"name": "f", "arguments": None}},
-            {"id": "k", "type": "function", "function": {"name": "f", "arguments": "no JSON"}},
-            {"id": "k", "type": "function", "function": {"name": "f", "arguments": '"x"'}},
-            {"id": "k", "type": "custom", "custom": {"name": "f", "input": "x"}},
-            {"id": "k", "type": "custom", "custom": {"name": "f", "input": "x", "y": 1}},
-            {"id": "k", "type": "custom", "custom": {"name": "f"}},
+            ({"id": "k", "type": "function", "function": F}, {}),
+            ({"id": "k", "type": "function", "function": {"name": "f"}}, {}),
+            ({"id": "k", "type": "function", "function": F | {"x": 1}}, {"/function/x": 1}),
+            ({"id": "k", "type": "function", "function": F, "x": 1}, {"/x": 1}),
+            ({"id": "k", "type": "x", "function": F}, {"/type": "x"}),
+            ({"id": "k", "function": F}, None),
+            ({"id": "k", "x": 1, "function": F}, None),
+            ({"type": "function", "function": F}, {}),
+            ({"id": "", "type": "function", "function": F}, {"/id": ""}),
+            ({"id": "call-2-0", "type": "function", "function": F}, {"/id": "call-2-0"}),
+            ({"id": "k", "type": "function", "function": F | {"arguments": {}}}, None),
+            (
+                {"id": "k", "type": "function", "function": F | {"arguments": None}},
+                {"/function/arguments": None},
+            ),
+            ({"id": "k", "type": "function", "function": F | {"arguments": "no JSON"}}, {}),
+            (
+                {"id": "k", "type": "function", "function": F | {"arguments": '"x"'}},
+                {"/function/arguments": '"x"'},
+            ),
+            ({"id": "k", "type": "custom", "custom": {"name": "f", "input": "x"}}, {}),
+            ({"id": "k", "type": "custom", "custom": {"name": "f", "input": "x", "y": 1}}, None),
+            ({"id": "k", "type": "custom", "custom": {"name": "f"}}, None),
         ],
     )
-    def test_calls(self, call: Json) -> None:
-        """However a call of a chat is written, it makes one of the turn, and comes back as it was."""
-        source = {"messages": [u("q"), a(None, tool_calls=[call, tc("l", '{"y": 1}')])]}
-        made = turns(source)[1]["tool_calls"]
+    def test_calls(self, call: Json, left: Json) -> None:
+        """A call of a chat comes back as it was, by what is *left* of it, or else by all messages."""
+        for calls in ([call], [call, tc("l")]):
+            source = {"messages": [u("q"), a("x", tool_calls=calls)]}
+            made = turns(source)[1]["tool_calls"]
 
-        assert [one["fn"] for one in made] == ["f", "f"]
-        assert write(read(source)) == [source]
+            assert [one["fn"] for one in made] == ["f"] * len(calls)
+            assert fields(source) == (
+                {"/messages": source["messages"]}
+                if left is None
+                else {f"/messages/1/tool_calls/0{at}": value for at, value in left.items()}
+            )
+            assert write(read(source)) == [source]
 
 
 class TestHistory:
@@ -645,7 +660,7 @@ class TestEdits:
     def test_arguments(self, value: Json, place: str) -> None:
         """Arguments that were edited are written as they are now; how they were spelled has no place."""
         (one,) = read(value)
-        (made,) = one.turns[0].tool_calls or ()
+        (made,) = list(one.turns[0].tool_calls or ())
         made.arguments = {"x": 2}
         settings = WriteOptions()
         (document,) = write([one], settings)
