@@ -182,6 +182,64 @@ class TestUnknownMembers:
             )
             assert write(read(source)) == [source]
 
+    @pytest.mark.parametrize(
+        ("element", "left"),
+        [
+            (5, {"": 5}),
+            (None, {"": None}),
+            ("x", {"": "x"}),
+            ({"id": "n"}, {"/id": "n"}),
+            ({"id": "n", "function": {}}, {"/id": "n", "/function": {}}),
+            ({"function": {"name": ""}, "a/b": 1}, {"/function/name": "", "/a~1b": 1}),
+            ({"function": {"arguments": "{}"}, "id": 5}, {"/function/arguments": "{}", "/id": 5}),
+            ({"type": "custom", "id": "n"}, {"/type": "custom", "/id": "n"}),
+            ({"custom": {}}, {"/custom": {}}),
+        ],
+    )
+    @pytest.mark.parametrize("position", [0, 1, 2])
+    def test_no_calls(self, position: int, element: Json, left: Json) -> None:
+        """What makes no call between others comes back in its place, member by member."""
+        listed: list[Json] = [tc("k"), tc("l", '{"y": 1}')]
+        listed.insert(position, element)
+        source = {"messages": [u("q"), a("x", tool_calls=listed)]}
+        at = "/messages/1/tool_calls"
+        spelled = {f"{at}/{1 if position == 2 else 2}/function/arguments": '{"y": 1}'}
+
+        assert [one["tcid"] for one in turns(source)[1]["tool_calls"]] == ["k", "l"]
+        assert fields(source) == {
+            **spelled,
+            **{f"{at}/{position}{key}": value for key, value in left.items()},
+        }
+        assert write(read(source)) == [source]
+
+    @pytest.mark.parametrize("listed", [[], [5], [{}], {}, "x", None])
+    def test_nothing_called(self, listed: Json) -> None:
+        """So does a list without any call, and what is none."""
+        source = {"messages": [u("q"), a("x", tool_calls=listed)]}
+
+        assert "tool_calls" not in turns(source)[1]
+        assert write(read(source)) == [source]
+
+    @pytest.mark.parametrize(
+        ("call", "left"),
+        [
+            ({"name": "f", "arguments": "{}"}, {}),
+            ({"name": "f"}, {}),
+            ({"name": "f", "arguments": "{ }"}, {"/arguments": "{ }"}),
+            ({"name": "f", "arguments": "{}", "x": 1}, {"/x": 1}),
+        ],
+    )
+    def test_function_call(self, call: Json, left: Json) -> None:
+        """The deprecated call comes back as it was, and what answers it."""
+        answered = {"role": "function", "name": "f", "content": "out"}
+        source = {"messages": [u("q"), a("x", function_call=call), answered]}
+
+        assert turns(source)[1]["tool_calls"][0]["tcid"] == "function_call:1"
+        assert fields(source) == {
+            f"/messages/1/function_call{at}": value for at, value in left.items()
+        }
+        assert write(read(source)) == [source]
+
 
 class TestHistory:
     ROWS: ClassVar = {
