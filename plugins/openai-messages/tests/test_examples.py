@@ -658,6 +658,43 @@ class TestChats:
         }
         assert written(chat) == chat
 
+    @pytest.mark.parametrize(
+        ("members", "said", "left"),
+        [
+            ({"content": None, "refusal": "no"}, "no", {"/content": None, "/refusal": "no"}),
+            ({"content": "yes", "refusal": "no"}, "yes", {"/refusal": "no"}),
+            ({"content": "yes", "refusal": None}, "yes", {"/refusal": None}),
+            ({"content": None, "refusal": None}, None, {"/content": None, "/refusal": None}),
+            ({"content": None, "refusal": ""}, None, {"/content": None, "/refusal": ""}),
+            ({}, None, {}),
+        ],
+    )
+    def test_refusals(self, members: dict[str, Json], said: Json, left: Json) -> None:
+        """An assistant who refused, and said nothing else, said that."""
+        chat = {"messages": [u("q"), {"role": "assistant", **members}]}
+
+        assert turns(chat)[1]["msg"] == said
+        assert fields(chat) == {f"/messages/1{at}": value for at, value in left.items()}
+        assert written(chat) == chat
+
+    @pytest.mark.parametrize(
+        "answered",
+        [
+            tool("k", "x"),
+            tool("k", None),
+            {"role": "tool", "tool_call_id": "k"},
+            tool("k", [{"type": "text", "text": "x"}]),
+        ],
+    )
+    def test_results(self, answered: Json) -> None:
+        """A result has the content that its message has, or none."""
+        chat = {"messages": [u("q"), a("x", tool_calls=[tc("k")]), answered]}
+        content = {"content": answered["content"]} if "content" in answered else {}
+
+        assert turns(chat)[1]["observation"] == {"results": [{"source_call_id": "k", **content}]}
+        assert fields(chat) == {}
+        assert written(chat) == chat
+
 
 def foreign() -> Any:
     """Return the Storyline of examples 21 and 22."""

@@ -122,6 +122,10 @@ class TestIdentity:
             "model": "m",
             "tools": [{"x": 1}],
         }
+        for model in ("m", ""):
+            value = {**CHAT, "model": model, "tools": [{"x": 1}]}
+            assert fields(value) == {}
+            assert written(value) == value
         odd = {**CHAT, "model": 5, "tools": {}, "functions": []}
         assert fields(odd) == {"/model": 5, "/tools": {}, "/functions": []}
         assert written(odd) == odd

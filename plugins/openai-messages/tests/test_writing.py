@@ -180,7 +180,10 @@ class TestUnknownMembers:
                 if left is None
                 else {f"/messages/1/tool_calls/0{at}": value for at, value in left.items()}
             )
-            assert write(read(source)) == [source]
+            settings = WriteOptions()
+            assert write(read(source), settings) == [source]
+            assert settings.unplaced_residuals == {}
+            assert settings.problems == []
 
     @pytest.mark.parametrize(
         ("element", "left"),
@@ -211,6 +214,37 @@ class TestUnknownMembers:
             **{f"{at}/{position}{key}": value for key, value in left.items()},
         }
         assert write(read(source)) == [source]
+
+    @pytest.mark.parametrize(
+        ("element", "left"),
+        [
+            (5, {"": 5}),
+            ({"id": "n"}, {"/id": "n"}),
+            ({"id": "n", "function": {"name": ""}}, {"/id": "n", "/function/name": ""}),
+            ({"id": "", "function": {"name": "g"}}, {"/id": "", "/function/name": "g"}),
+            (
+                {"id": "n", "type": "custom", "custom": {"name": "g", "input": "x"}},
+                {"/id": "n", "/type": "custom", "/custom": {"name": "g", "input": "x"}},
+            ),
+            ({"id": "n", "function": F, "x": 1}, {"/x": 1}),
+            ({"id": "n", "function": F | {"x": 1}}, {"/function/x": 1}),
+        ],
+    )
+    def test_of_a_response(self, element: Json, left: Json) -> None:
+        """So do those of a response: openai-messages.md A4.1 and A7."""
+        listed: Json = [tc("k"), element, tc("l")]
+        value = [row(response=a("x", tool_calls=listed), agent_id="openai-import")]
+        is_call = set(left) <= {"/x", "/function/x"}
+        at = "/session_steps/0/response/tool_calls/1"
+
+        assert [one["tcid"] for one in turns(value)[1]["tool_calls"]] == (
+            ["k", "n", "l"] if is_call else ["k", "l"]
+        )
+        assert fields(value) == {f"{at}{key}": one for key, one in left.items()}
+        (again,) = rows_of(value)
+        if is_call:
+            again["response"]["tool_calls"][1].pop("type")
+        assert [again] == value
 
     @pytest.mark.parametrize("listed", [[], [5], [{}], {}, "x", None])
     def test_nothing_called(self, listed: Json) -> None:
@@ -400,6 +434,16 @@ class TestConformed:
             {"role": "user", "name": "environment", "content": "loose"},
             u("q"),
         ]
+
+    def test_results_of_others(self) -> None:
+        """What came back to who is no agent is said by the environment."""
+        observed = {"results": [result("k", "R"), "plain"]}
+        said = [{"role": "user", "name": "environment", "content": one} for one in ("R", "plain")]
+
+        assert chat({"src": "user", "msg": "q", "observation": observed}) == [u("q"), *said]
+        assert chat({"src": "environment", "msg": "", "observation": observed}) == said
+        assert chat({"src": "environment", "msg": "m"}) == [{**said[0], "content": "m"}]
+        assert chat({"src": "critic", "msg": ""}) == [{**said[0], "content": ""}]
 
     def test_open_at_the_end(self) -> None:
         """Calls at the end of a conversation may be open."""
@@ -729,6 +773,28 @@ class TestEdits:
         assert list(settings.unplaced_residuals.values()) == [
             {f"{place}/tool_calls/0/function/arguments": '{"x": 1}'}
         ]
+
+    @pytest.mark.parametrize("ids", [[1, 2, 3, 5], [1, 0, 3, 4], [1, 4, 3, 4]])
+    def test_numbers(self, ids: list[int]) -> None:
+        """Where ids of turns do not tell the numbers of the steps, these are the positions."""
+
+        def change(one: Storyline) -> None:
+            for turn, turn_id in zip(one.turns, ids, strict=True):
+                turn.turn_id = turn_id
+
+        value = [row(step_id=3, response=a("x")), row(step_id=7, response=a("y"))]
+        rows, _ = edited(value, change)
+        assert [one["step_id"] for one in rows] == [1, 2]
+
+    def test_results_that_name_nothing(self) -> None:
+        """A result that names no call is left to the carrier."""
+        for value in (CHAT, [row(response=a("x"))]):
+            (one,) = read(value)
+            one.turns[1].observation = {"results": ["plain", {"source_call_id": 5}, result("k", 1)]}
+            (document,) = write([one])
+            messages = document.get("messages") or document["session_steps"][0]["messages"]
+            assert messages[-1] == tool("k", 1)
+            assert len(messages) == (3 if value is CHAT else 2)
 
     def test_added_turn(self) -> None:
         """A turn at the end is a row with a placeholder, whose number goes on."""
