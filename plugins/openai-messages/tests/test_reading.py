@@ -335,6 +335,15 @@ class TestHistories:
         }
         assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
 
+    def test_members_that_say_nothing(self) -> None:
+        """What says nothing in a history is left out, and what stands behind it is not."""
+        empty: Json = {"reasoning_content": None, "name": None, "tool_calls": [], "refusal": {}}
+        value = [
+            row(response=a("x")),
+            row(step_id=2, messages=[u("q"), a("x", **empty, vendor=1), u("p")], response=a("y")),
+        ]
+        assert fields(value) == {"/session_steps/1/messages/1/vendor": 1}
+
     def test_spelling_of_arguments(self) -> None:
         """White space in arguments comes back."""
         value = [row(response=a(None, tool_calls=[tc("k", '{"x": 1}')]))]
