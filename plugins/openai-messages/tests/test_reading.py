@@ -441,6 +441,7 @@ class TestLayout:
             assert "tool_calls" not in turns(value)[1]
             (again,) = rows_of(value)
             assert again["messages"] == messages
+            assert again.get("response") == response
             assert "tool_calls" not in turns({"session_steps": [again]})[1]
 
     def test_missing(self) -> None:
