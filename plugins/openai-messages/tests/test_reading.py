@@ -276,6 +276,22 @@ class TestHistories:
         ]
         assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
 
+    def test_problems_of_the_context(self) -> None:
+        """What is wrong with calls of the context is named where it stands."""
+        messages = [
+            u("p"),
+            a("x", tool_calls=[tc("k", "{"), 5]),
+            a("z", tool_calls=[tc("k")]),
+            u("q"),
+        ]
+        place = "/session_steps/0/messages"
+
+        assert problems([row(messages=messages, response=a("x"))]) == [
+            ("error", "openai.call", f"{place}/1/tool_calls/1"),
+            ("warning", "openai.arguments", f"{place}/1/tool_calls/0/function/arguments"),
+            ("warning", "openai.call-id-unique", f"{place}/2/tool_calls/0/id"),
+        ]
+
     def test_results_of_the_last_row(self) -> None:
         """The last row has the results of its own calls at its end."""
         ask = a(None, tool_calls=[tc("k")])

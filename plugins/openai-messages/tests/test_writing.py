@@ -774,6 +774,29 @@ class TestEdits:
             {f"{place}/tool_calls/0/function/arguments": '{"x": 1}'}
         ]
 
+    def test_another_kind(self) -> None:
+        """How arguments were spelled has no place in a call that became one of another kind."""
+        (one,) = read({"messages": [a("x", tool_calls=[tc("k", '{"x": 1}')])]})
+        (made,) = list(one.turns[0].tool_calls or ())
+        made.kind = "custom"
+        settings = WriteOptions()
+        (document,) = write([one], settings)
+
+        custom = {"id": "k", "type": "custom", "custom": {"name": "f", "input": '{"x":1}'}}
+        assert document == {"messages": [a("x", tool_calls=[custom])]}
+        assert list(settings.unplaced_residuals.values()) == [
+            {"/messages/0/tool_calls/0/function/arguments": '{"x": 1}'}
+        ]
+
+    def test_without_an_answer(self) -> None:
+        """A session of which no answer is left is one row, the first."""
+
+        def change(one: Storyline) -> None:
+            del one.turns[1:]
+
+        rows, _ = edited([row(step_id=3, response=a("x"))], change)
+        assert [(one["step_id"], one["response"]) for one in rows] == [(1, a("[no response]"))]
+
     @pytest.mark.parametrize("ids", [[1, 2, 3, 5], [1, 0, 3, 4], [1, 4, 3, 4]])
     def test_numbers(self, ids: list[int]) -> None:
         """Where ids of turns do not tell the numbers of the steps, these are the positions."""
@@ -889,6 +912,7 @@ class TestEdits:
             "/session_steps/0/messages/x/a": 1,
             "/session_steps/0/messages/0": 1,
             "/session_steps/0/session_id": "other",
+            "/session_steps/0/_storyline": 1,
             "/session_steps/0/response/content": "other",
             "/session_steps/0/messages/0/role": "system",
             "/session_steps/0/response/tool_calls/7/a": 1,
