@@ -428,6 +428,7 @@ def refuse_non_finite(value: Json) -> None:
 
     Raises:
         ValueError: a float in it is infinite or not a number; the message names its pointer.
+        InvalidDocument: it is nested too deep, or without end (`input.depth`).
     """
     containers: list[tuple[tuple[Any, ...], Json]] = [((), [value])]
     while containers:
@@ -439,9 +440,7 @@ def refuse_non_finite(value: Json) -> None:
                 raise ValueError(f"{one} at {pointer!r} is not JSON")
             if isinstance(one, (dict, list, tuple)) and one:
                 if len(path) > DEPTH:
-                    raise _invalid(
-                        rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects"
-                    )
+                    raise _invalid(rules.TOO_DEEP, TOO_DEEP.format(DEPTH))
                 containers.append(((*path, token), one))
 
 
@@ -481,7 +480,7 @@ def _text(value: Json, option: int, level: int) -> bytes | None:
     """
     is_container = isinstance(value, dict | list | tuple)
     if is_container and level > DEPTH:
-        raise _invalid(rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects")
+        raise _invalid(rules.TOO_DEEP, TOO_DEEP.format(DEPTH))
     if is_container and value and level > DEPTH - _ORJSON_DEPTH:
         return None
     try:

@@ -172,6 +172,7 @@ class TestExactNote:
         "text",
         [
             b"18446744073709551615",
+            b"-9223372036854775808",
             b"1767261600000000000",
             b"0.1234567890123456789012345",
             b"12345678901234567890.5",
@@ -228,7 +229,7 @@ class TestHugeIntegers:
     @pytest.mark.parametrize("before", range(9))
     def test_shortest_run(self, before: int, length: int) -> None:
         """A run of 19 digits is long enough, wherever every fourth byte falls."""
-        text = b" " * before + b"1" * length + b" "
+        text = b"X" * before + b"1" * length + b"X"
         runs = list(json_text._long_runs(text, 0, len(text)))  # noqa: SLF001
 
         assert ([before] if length >= 19 else []) == runs
@@ -347,6 +348,14 @@ class TestRefusals:
             (
                 b'{"a":\n  nope}',
                 fatal("input.json", "not JSON: expecting value at line 2 column 3 (byte 8)", "/a"),
+            ),
+            (
+                b"\n\nnope",
+                fatal("input.json", "not JSON: expecting value at line 3 column 1 (byte 2)"),
+            ),
+            (
+                b"\n [nope",
+                fatal("input.json", "not JSON: expecting value at line 2 column 3 (byte 3)", "/0"),
             ),
             (
                 '["é",é]'.encode(),
@@ -599,8 +608,11 @@ class TestDepth:
         endless: list[Json] = []
         endless.append(endless)
 
+        expected = fatal("input.depth", "more than 512 levels of arrays and objects")
         for value in (deep, deeper, endless):
-            assert "input.depth" == refusal(b"", lambda _, value=value: dumps(value)).rule  # type: ignore[misc]
+            assert expected == refusal(b"", lambda _, value=value: dumps(value))[:4]  # type: ignore[misc]
+        for value in ([deeper, deeper], {"": {"k": deeper}}, endless):
+            assert expected == refusal(b"", lambda _, value=value: refuse_non_finite(value))[:4]  # type: ignore[misc]
 
 
 class TestMarks:
