@@ -148,6 +148,8 @@ class TestUnknownMembers:
             ({"id": "k", "type": "function", "function": F | {"x": 1}}, {"/function/x": 1}),
             ({"id": "k", "type": "function", "function": F, "x": 1}, {"/x": 1}),
             ({"id": "k", "type": "x", "function": F}, {"/type": "x"}),
+            ({"id": "call-x", "type": "function", "function": F}, {}),
+            ({"id": "call-3-0", "type": "function", "function": F}, {}),
             ({"id": "k", "function": F}, None),
             ({"id": "k", "x": 1, "function": F}, None),
             ({"type": "function", "function": F}, {}),
