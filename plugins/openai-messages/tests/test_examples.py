@@ -360,6 +360,22 @@ class TestRows:
         assert fields(value) == {place: inner}
         assert rows_of(value) == [{**AGENT, **value[0]}]
 
+    @pytest.mark.parametrize(
+        "key",
+        ["agent_id", "run_id", "job_id", "run_bucket", "agent_model", "llm_model", "env_name"],
+    )
+    def test_another_row(self, key: str) -> None:
+        """What the session says by one row takes the place of nothing that another row says."""
+        value = [
+            row(**{key: "v"}, response=a("x")),
+            row(step_id=2, messages=[u("q"), a("x"), u("p")], **{key: 5}, response=a("y")),
+        ]
+
+        assert fields(value) == {f"/session_steps/1/{key}": 5}
+        first, second = rows_of(value)
+        assert second[key] == 5
+        assert fields([first, second]) == fields(value)
+
     @pytest.mark.parametrize("agent_id", [5, ""])
     def test_an_agent_without_a_name(self, agent_id: Json) -> None:
         """Where that which names the agent is taken, the agent is named by the other way."""

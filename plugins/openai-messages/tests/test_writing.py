@@ -776,6 +776,34 @@ class TestEdits:
             {f"{place}/tool_calls/0/function/arguments": '{"x": 1}'}
         ]
 
+    def test_made_up_ids(self) -> None:
+        """An id that was made up, and then made to differ, gives way to the empty one that was read."""
+        listed: Json = [tc("call-1-1"), tc("")]
+        source = {"messages": [a("x", tool_calls=listed)]}
+        (one,) = read(source)
+
+        assert [made.tool_call_id for made in one.turns[0].tool_calls or ()] == [
+            "call-1-1",
+            "call-1-1#2",
+        ]
+        assert fields(source) == {"/messages/0/tool_calls/1/id": ""}
+        assert write([one]) == [source]
+
+    def test_other_names(self) -> None:
+        """What a message says itself is not overwritten."""
+        source = {
+            "messages": [
+                a("x", function_call={"name": "f", "arguments": "{}"}),
+                {"role": "function", "name": "f", "content": "out"},
+            ]
+        }
+        strange = {"/messages/1/name": "g", "/messages/0/function_call/name": "g"}
+        (one,) = read(source)
+        add_residuals(one, "openai-msg", "x.json", strange)
+        settings = WriteOptions()
+        assert write([one], settings) == [source]
+        assert list(settings.unplaced_residuals.values()) == [strange]
+
     def test_another_kind(self) -> None:
         """How arguments were spelled has no place in a call that became one of another kind."""
         (one,) = read({"messages": [a("x", tool_calls=[tc("k", '{"x": 1}')])]})
