@@ -615,6 +615,17 @@ class TestRows:
         assert problems(document) == []
         assert fields(document) == {}
 
+    def test_times(self) -> None:
+        """A row has the time of its answer, and one without an answer that of what was said."""
+        asked = {"src": "user", "msg": "q", "ts": 1}
+        said = [{**asked, "id": 1}, agent("x", id=2), {**asked, "id": 3, "ts": 2}]
+        (document,) = write([storyline(*said)])
+
+        assert [one.get("created_at") for one in document["session_steps"]] == [None, 2]
+        said[1]["ts"] = "2026-01-01T00:00:00Z"
+        (document,) = write([storyline(*said)])
+        assert document["session_steps"][0]["created_at"] == "2026-01-01T00:00:00Z"
+
     def test_reasoning_only(self) -> None:
         """An agent who only thought has a placeholder for what was said."""
         (document,) = write([storyline(agent("", reason="r"))])
