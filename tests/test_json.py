@@ -312,6 +312,35 @@ class TestHugeIntegers:
         assert json.loads(text) == loads(text)
         assert is_searched == bool(searched)
 
+    @both_ways
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"1",
+            b'{"a":[1.5,null]}',
+            b"[18446744073709551615,-9223372036854775808]",
+            b'["18446744073709551616","\\\\"]',
+            b"[%b0.5]" % (b"1e18," * 2000),
+            b'["%b",12345678901234567]' % (b"x" * 5000),
+            b"[[%b]]" % (b"[]," * 2000 + b"{}"),
+            b"[" * 512 + b"]" * 512,
+            b"[[1],[2]]",
+        ],
+        ids=range(9),
+    )
+    def test_no_detour(
+        self, read: Callable[[bytes], Json], text: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A text that orjson reads as what it says is read by nothing else."""
+        expected = json.loads(text)
+
+        def detour(*_: object, **__: object) -> Json:
+            raise AssertionError(text)
+
+        monkeypatch.setattr("hub.json._loads_exactly", detour)
+
+        assert expected == read(text)
+
 
 class TestLoneSurrogates:
     @both_ways
