@@ -451,6 +451,7 @@ class TestRefusals:
             (b'{"a":"\xff"}', fatal("input.encoding", "not UTF-8: byte 0xff at offset 6")),
             (b'"\xed\xa0\x80"', fatal("input.encoding", "not UTF-8: byte 0xed at offset 1")),
             (b'{"\0":1}', fatal("input.encoding", "not text: a NUL byte at offset 2")),
+            (b"\0[]", fatal("input.encoding", "not text: a NUL byte at offset 0")),
         ],
     )
     def test_refused(
@@ -515,7 +516,7 @@ class TestRefusals:
         def descend(levels: int) -> Json:
             return descend(levels - 1) if levels else loads(nested(500, b"1e400"))
 
-        with pytest.raises(HubError, match="called too deep in the stack"):
+        with pytest.raises(HubError, match=r"^called too deep in the stack to read exact JSON$"):
             descend(sys.getrecursionlimit() - 450)
 
     @given(st.binary(max_size=60))
