@@ -281,11 +281,15 @@ class TestHugeIntegers:
 
         assert [*floats, 2**64 + 1, *floats] == loads(text)
 
-    def test_escapes_across_chunks(self) -> None:
-        """Escaped quotes before a huge integer are not taken for ends of strings."""
-        text = rb'["%b",18446744073709551617]' % (rb"\\\"" * 100_000)
+    @pytest.mark.parametrize("unit", [rb"\\\"", rb"\"", rb"\"x", rb"\\x", rb"\\"])
+    @pytest.mark.parametrize("before", range(5))
+    def test_escapes_across_chunks(self, before: int, unit: bytes) -> None:
+        """Escaped quotes before a huge integer are not taken for ends of strings, wherever a chunk ends."""
+        for length in (70_000, 140_000, 400_000):
+            said = b"x" * before + unit * (length // len(unit))
 
-        assert 18446744073709551617 == loads(text)[1]
+            assert 18446744073709551617 == loads(b'["%b",18446744073709551617]' % said)[1]
+            assert not json_text.has_huge_integers(b'["%b,18446744073709551617,"]' % said)
 
     @pytest.mark.parametrize(
         ("text", "is_searched"),
