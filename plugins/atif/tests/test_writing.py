@@ -408,6 +408,9 @@ class TestCalls:
     @pytest.mark.parametrize(
         ("arguments", "expected"),
         [
+            ({}, {}),
+            ({"a": [1]}, {"a": [1]}),
+            (None, {}),
             (' {"a": 1.0}\n', {"a": 1.0}),
             ('{"n": 18446744073709551616}', {"n": 2**64}),
             ('{"a": 1} x', {"value": '{"a": 1} x'}),
@@ -418,7 +421,8 @@ class TestCalls:
     )
     def test_arguments(self, arguments: Json, expected: Json) -> None:
         """Arguments are the object that a text is; anything else stands under `value`."""
-        (step,) = steps_of(turn(tool_calls=[made(arguments)]))
+        call = ToolCall(tool_call_id="c", function_name="f", arguments=arguments)
+        (step,) = steps_of(turn(tool_calls=[call]))
         assert expected == step["tool_calls"][0]["arguments"]
 
     @pytest.mark.parametrize(
