@@ -503,6 +503,13 @@ class TestTools:
         assert calls(with_tools(tool))[0]["fn"] == "t"
         assert written_tools(with_tools(tool)) == ([tool], [tool])
 
+    @pytest.mark.parametrize("name", [5, "", None, True])
+    def test_a_function_without_a_name(self, name: Json) -> None:
+        """A name that says nothing, or is none, leaves the type to name the call."""
+        tool = {"id": "c", "type": "x", "function": {"name": name, "arguments": {}}}
+
+        assert [one["fn"] for one in calls(with_tools(tool))] == ["x"]
+
     def test_a_name_of_the_function(self) -> None:
         """A name that is no string does not take the place of a name that the function says."""
         tool = {"type": "t", "name": 5, "function": {"name": "unknown", "arguments": {}}}
@@ -1165,6 +1172,25 @@ class TestDocuments:
 
         assert again["attempts"]["1"]["trajectory"]["schema_version"] == "ACTF_v1.0"
         assert list(options.unplaced_residuals.values()) == [{f"{T}/schema_version": 5}]
+
+    def test_what_a_storyline_came_to_say(self) -> None:
+        """Of a call and of an attempt too, what was read and is none gives way to what is there now."""
+        given = attempt(step(tools=[{"id": "c", "type": "x", "name": 5}]), correct="no")
+        (found,) = read(document(attempts={"1": given}))
+        (call,) = list(found.turns[0].tool_calls or ())
+        assert call.function_name == "x"
+        call.function_name = "f"
+        found.final_metrics = {"correct": True}
+        options = WriteOptions()
+        (again,) = write([found], options)
+
+        assert again["attempts"]["1"]["correct"] is True
+        assert again["attempts"]["1"]["trajectory"]["steps"][0]["tools"] == [
+            {"id": "c", "type": "x", "name": "f", "input": {"name": 5}}
+        ]
+        assert list(options.unplaced_residuals.values()) == [
+            {f"{A}/correct": "no", f"{S}/tools/0/name": 5}
+        ]
 
     @pytest.mark.parametrize("origin", [{}, {"origin": {"format": "actf"}}])
     def test_blank_attempt_keys(self, origin: Json) -> None:

@@ -253,6 +253,16 @@ class TestEvents:
         assert read_one(log(change))["agent"]["model"] == "m"
         assert "model" not in read_one(log(change, {"type": "model_change"}))["agent"]
 
+    @pytest.mark.parametrize("role", ["user", "assistant"])
+    def test_models_of_messages(self, role: str) -> None:
+        """A message may name the model of its turn, by a text."""
+        models: Json = [{"model": "m"}, {"model": 5}, {}]
+        events = [
+            {"type": "message", "message": {"role": role, "content": "x", **one}} for one in models
+        ]
+
+        assert [one.get("model") for one in read_one(log(*events))["turns"]] == ["m", None, None]
+
     @pytest.mark.parametrize(
         ("content", "text", "thought"),
         [

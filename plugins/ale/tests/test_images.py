@@ -110,6 +110,12 @@ class TestTakeOut:
         ("media_type", "extension"),
         [
             ("image/jpeg", "jpg"),
+            ("image/jpg", "jpg"),
+            ("image/gif", "gif"),
+            ("image/webp", "webp"),
+            ("image/bmp", "bmp"),
+            ("image/tiff", "tiff"),
+            ("image/avif", "avif"),
             ("IMAGE/WEBP", "webp"),
             ("image/x-unknown", "bin"),
             ("../../x", "bin"),

@@ -122,6 +122,8 @@ class TestStepMetrics:
             ({"latency_ms": 1, "duration_ms": 2}, {"duration_ms": 1}),
             ({"elapsed_ms": 3, "total_latency_ms": 4}, {"duration_ms": 4}),
             ({"elapsed_ms": 1e300}, {}),
+            ({"latency_ms": "5", "duration_ms": None, "elapsed_ms": 3}, {"duration_ms": 3}),
+            ({"latency_ms": True, "llm_infer_ms": float("inf")}, {}),
         ],
     )
     def test_names(self, value: Json, expected: Json) -> None:

@@ -135,6 +135,7 @@ class TestFileNames:
             (".", "unnamed"),
             ("../../etc", "..__..__etc"),
             ("a\\b\x00", "a_b_"),
+            ("/X/aX", "X__aX"),
         ],
     )
     def test_folder(self, text: str, name: str) -> None:
