@@ -20,6 +20,7 @@ from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem
 from hub.json import (
     ExactNumber,
     Place,
+    are_compact,
     canonical,
     canonical_pieces,
     compact,
@@ -720,6 +721,27 @@ class TestManyTexts:
         """Whatever they are."""
         for alone, together in zip(map(value_of_text, texts), values_of_texts(texts), strict=True):
             assert equal(alone, together)
+
+
+class TestAreCompact:
+    """Whether texts are spelled as they would be written, many at once."""
+
+    def test_each(self) -> None:
+        """One that has a space, an escape or another number is none, whatever is around it."""
+        odd = ('{"a": 1}', '"\\u0041"', "1.50", " 1", '{"b":1,"b":2}')
+        for texts in ([*["[1,2]"] * 70, *odd, "{}"], ["[1]", '{"n":123456789012345678901}']):
+            values = list(values_of_texts(texts))
+            assert [text not in odd for text in texts] == are_compact(texts, values)
+
+    def test_none(self) -> None:
+        """None at all are no trouble."""
+        assert [] == are_compact([], [])
+
+    @given(st.lists(json_values()))
+    def test_any(self, values: list[Json]) -> None:
+        """Whatever is written as compact text is that."""
+        texts = [compact(value) for value in values]
+        assert [True] * len(values) == are_compact(texts, values)
 
 
 class TestCanonicalPieces:
