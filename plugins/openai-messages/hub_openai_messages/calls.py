@@ -35,11 +35,6 @@ class SourceCall(NamedTuple):
         """Whether the arguments are a text that should spell JSON."""
         return type(self.spelling) is str and self.kind != CUSTOM
 
-    @property
-    def arguments(self) -> Json:
-        """The arguments as a value."""
-        return next(values_of([self]))
-
 
 def values_of(calls: Sequence[SourceCall]) -> Iterator[Json]:
     """Yield the arguments of each of *calls* as a value; a text that is no JSON as it is."""
