@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pluggy
@@ -119,7 +120,7 @@ class Format:
         """Every rule that the plugin reports: the `rules` hook."""
         return tuple(self._each("rules"))
 
-    @property
+    @cached_property
     def can_write(self) -> bool:
         """Whether the plugin writes the format as well."""
         return self._implements("from_storyline")
