@@ -70,10 +70,9 @@ def chat(messages: Sequence[dict[str, Json]]) -> Iterator[Problem]:
         yield MESSAGES_EMPTY.at("/messages", messages)
     pairing = _Pairing()
     for index, message in enumerate(messages):
-        role = message.get("role", MISSING)
-        if type(message.get("content")) is str and pairing.is_plain(role, message, index):
+        if pairing.is_plain(message, index):
             continue
-        at = f"/messages/{index}"
+        role, at = message.get("role", MISSING), f"/messages/{index}"
         known = KNOWN_KEYS.get(role) if type(role) is str else None
         if known is None:
             yield ROLE.at(f"{at}/role", role)
@@ -169,14 +168,16 @@ def _broken_call(call: Json, at: str) -> Problem:
 
 def is_call(call: Json) -> bool:
     """Tell whether *call* is one as the API knows it."""
-    if type(call) is not dict or not is_text(call.get("id")):
+    if type(call) is not dict:
         return False
-    kind = call.get("type")
+    call_id, kind = call.get("id"), call.get("type")
+    if type(call_id) is not str or not call_id:
+        return False
     return kind in ("function", "custom") and _has_name(call.get(kind))
 
 
 def _has_name(function: Json) -> bool:
-    return type(function) is dict and is_text(function.get("name"))
+    return type(function) is dict and type(name := function.get("name")) is str and name != ""
 
 
 class _Pairing:
@@ -190,9 +191,11 @@ class _Pairing:
         self.open: dict[str, tuple[int, int]] = {}
         """Where each of those is that no message has answered yet: message, and position in it; -1 for a function."""
 
-    def is_plain(self, role: Json, message: Mapping[str, Json], index: int) -> bool:
+    def is_plain(self, message: Mapping[str, Json], index: int) -> bool:
         """Tell whether a message with a text breaks no rule, as most do not; it is taken into account."""
-        number = len(message)
+        role, number = message.get("role"), len(message)
+        if type(message.get("content")) is not str:
+            return False
         if role == "tool":
             call_id = message.get("tool_call_id")
             if number == 3 and call_id in self.of_nearest:  # noqa: PLR2004  # role, content and this
@@ -201,20 +204,17 @@ class _Pairing:
             return False
         if self.open:
             return False
-        if number == 2:  # noqa: PLR2004  # role and content
-            if role == "assistant":
+        if role == "assistant":
+            if number == 2:  # noqa: PLR2004  # role and content
                 self.of_nearest = []
                 return True
-            return role in ("user", "system")
-        return (
-            role == "assistant"
-            and number == 3  # noqa: PLR2004  # role, content and calls
-            and self._have_plain_calls(message.get("tool_calls"), index)
-        )
+            calls = message.get("tool_calls") if number == 3 else None  # noqa: PLR2004  # and these
+            return type(calls) is list and self._have_plain_calls(calls, index)
+        return number == 2 and role in ("user", "system")  # noqa: PLR2004  # role and content
 
-    def _have_plain_calls(self, listed: Json, index: int) -> bool:
+    def _have_plain_calls(self, listed: Sequence[Json], index: int) -> bool:
         """Tell whether calls of the message at *index* break no rule; then they are open."""
-        if type(listed) is not list or not all(map(is_call, listed)):
+        if not all(map(is_call, listed)):
             return False
         ids = [call["id"] for call in listed]
         opened = {call_id: (index, position) for position, call_id in enumerate(ids)}
