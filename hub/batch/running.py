@@ -483,7 +483,7 @@ def _described(settings: dict[str, Any]) -> dict[str, Any]:
     chosen = {settings["to"], settings["format"]} - {None} if settings["format"] else set(formats)
     return {
         "hub": __version__,
-        "plugins": sorted(formats[name].origin for name in chosen),
+        "formats": sorted(formats[name].origin for name in chosen),
         **{name: _plain(value) for name, value in sorted(settings.items())},
     }
 
