@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub import input_rules as rules
@@ -349,8 +350,8 @@ class Source:
 
     def _take_problems(self, problems: Problems, name: str) -> None:
         """Move the *problems* of the file *name* to those of its directory."""
-        self.problems.extend(_placed(one, name) for one in problems)
-        self.problems.beyond.update(problems.beyond)
+        problems[:] = [_placed(one, name) for one in problems]
+        self.problems.take(problems)
         problems.clear()
         problems.beyond.clear()
 
@@ -479,20 +480,9 @@ class Source:
             stream = opened.enter_context(closing(self._origin.open(again=again)))
             yield opened.enter_context(closing(decompressed(stream)))
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _errors(self) -> _Errors:
         """Name the input in errors, and make those of the system the hub's."""
-        name = self.name or "standard input"
-        try:
-            yield
-        except InvalidDocument as error:
-            raise InvalidDocument(error.problems, self.name) from None
-        except FileNotFoundError:
-            raise UsageError(f"{name}: no such file or directory") from None
-        except OSError as error:
-            raise HubError(f"{name}: {(error.strerror or str(error)).lower()}") from None
-        except MemoryError:
-            raise HubError(f"{name}: not enough memory") from None
+        return _Errors(self.name)
 
     def bytes(self) -> bytes:
         """Return the bytes of the input, unpacked, whatever they are; for formats that are not JSON."""
@@ -502,6 +492,34 @@ class Source:
                 read += piece
                 check_size(len(read), self.limits.size)
         return _bytes(read)
+
+
+class _Errors:
+    """Names an input in errors, and makes those of the system the hub's."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        name = self._name or "standard input"
+        if isinstance(error, InvalidDocument):
+            raise InvalidDocument(error.problems, self._name) from None
+        if isinstance(error, FileNotFoundError):
+            raise UsageError(f"{name}: no such file or directory") from None
+        if isinstance(error, OSError):
+            raise HubError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+        if isinstance(error, MemoryError):
+            raise HubError(f"{name}: not enough memory") from None
 
 
 class _Ahead(NamedTuple):

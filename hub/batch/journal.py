@@ -21,6 +21,7 @@ from hub.batch.outcome import RESULTS, Outcome
 from hub.batch.places import below, joined
 from hub.batch.planning import STATE, Item
 from hub.errors import HubError, Problem, Severity, UsageError
+from hub.json import dumps
 from hub.streams import is_remote
 
 VERSION = 1
@@ -142,18 +143,19 @@ class Journal:
 
     def _entry(self, item: Item, outcome: Outcome) -> dict[str, Any]:
         """Return what is noted of an input that has ended; its outputs by their path below the folder."""
-        told = outcome._replace(
-            outputs=[below(self._folder, path) for path in outcome.outputs],
-            problems=[problem._asdict() for problem in outcome.problems],  # type: ignore[misc]  # JSON
-            measures=None,
-            made=None,
-        )
+        told = {
+            **outcome._asdict(),
+            "outputs": [below(self._folder, path) for path in outcome.outputs],
+            "problems": [problem._asdict() for problem in outcome.problems],
+            "measures": None,
+            "made": None,
+        }
         return {
             "input": item.name,
             "place": item.place,
             "identity": item.identity,
             "sizes": _sizes(outcome),
-            "outcome": told._asdict(),
+            "outcome": told,
         }
 
     def _outcome(self, told: dict[str, Any]) -> Outcome:
@@ -365,4 +367,4 @@ def _exists(path: str) -> bool:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    return dumps(value) + b"\n"

@@ -314,12 +314,16 @@ def start_method() -> str:
     A copy has no thread but the one that made it, so a lock that another one held would be held for ever. Elsewhere
     than on Linux, the system's own libraries may have threads.
     """
-    if sys.platform != "linux":
+    if sys.platform != "linux" or not _NEVER_COPIED.isdisjoint(sys.modules):
         return "spawn"
     try:
         return "fork" if len(os.listdir("/proc/self/task")) == 1 else "spawn"
     except OSError:
         return "spawn"
+
+
+_NEVER_COPIED = frozenset({"lance"})
+"""Libraries that say of themselves that they do not work in a copy."""
 
 
 def _descriptors() -> set[int]:

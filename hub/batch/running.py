@@ -439,10 +439,10 @@ def _to_do(
 ) -> Iterator[tuple[Item, Outcome | None]]:
     """Yield *items*, each with what became of it in an earlier run, if that still holds."""
     for item in items:
-        stamped = item._replace(identity=item.stamp())
-        known = journal.known(stamped)
-        is_again = known is None and journal.may_be_there(item)
-        yield (stamped._replace(is_again=True) if is_again else stamped), known
+        stamped = item._replace(
+            identity=item.stamp(), is_again=item.is_again or journal.may_be_there(item)
+        )
+        yield stamped, journal.known(stamped)
 
 
 def _check(inputs: Sequence[str]) -> None:
@@ -483,7 +483,7 @@ def _described(settings: dict[str, Any]) -> dict[str, Any]:
     chosen = {settings["to"], settings["format"]} - {None} if settings["format"] else set(formats)
     return {
         "hub": __version__,
-        "plugins": sorted(formats[name].origin for name in chosen),
+        "formats": sorted(formats[name].origin for name in chosen),
         **{name: _plain(value) for name, value in sorted(settings.items())},
     }
 

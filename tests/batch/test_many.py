@@ -627,6 +627,21 @@ class TestResume:
         assert {"rows/d.storyline.json": "d"} == sessions("out")
         assert "out/rows/e.storyline.json, of an earlier run, is removed" in err
 
+    def test_other_versions(self, hub: Hub) -> None:
+        """So is one with another version of a plugin."""
+        write("in/a.json", story("a"))
+        hub(*self.CONVERT)
+        journal = Path("out", STATE, "journal.jsonl")
+        first, *lines = journal.read_text().splitlines(keepends=True)
+        run = json.loads(first)
+        (name, _) = run["formats"][0].split(" ")
+        assert "storyline-hub" == name
+        run["formats"] = [f"{name} 0.0.1"]
+        journal.write_text(json.dumps(run) + "\n" + "".join(lines))
+        status, _, err = hub(*self.CONVERT, "--resume")
+        assert 2 == status
+        assert "out: the earlier run was another one (formats); --force begins anew" in err
+
     def test_other_settings(self, hub: Hub) -> None:
         """A run with other settings is another run."""
         write("in/a.json", story("a"))

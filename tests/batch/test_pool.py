@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -14,6 +15,13 @@ import pytest
 from hub.batch import pool
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="workers are no copies")
+
+
+@pytest.fixture
+def copied() -> None:
+    """Make sure that this process can be copied, whatever tests it has run."""
+    if pool.start_method() != "fork":
+        pytest.skip("a library that some test has loaded has threads")
 
 
 class Looking(NamedTuple):
@@ -58,8 +66,17 @@ def ignore(number: int, frame: object) -> None:
 class TestStart:
     @linux
     def test_copies(self) -> None:
-        """Where there is one thread, workers are copies of this process."""
-        assert "fork" == pool.start_method()
+        """Workers are copies of a process that has one thread, as the program has when it has loaded all formats."""
+        code = "import hub.cli.app, hub; list(hub.formats); from hub.batch import pool; print(pool.start_method())"
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)  # noqa: S603
+        assert b"fork\n" == done.stdout
+
+    @linux
+    @pytest.mark.usefixtures("copied")
+    def test_libraries(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """They start anew where a library is loaded that does not work in a copy."""
+        monkeypatch.setitem(sys.modules, "lance", sys)
+        assert "spawn" == pool.start_method()
 
     def test_threads(self) -> None:
         """Where there are several, workers start anew, since a lock that another one holds would stay held."""
@@ -77,10 +94,11 @@ class TestStart:
         monkeypatch.setattr(sys, "platform", "darwin")
         assert "spawn" == pool.start_method()
 
-    @pytest.mark.parametrize("method", [pytest.param("fork", marks=linux), "spawn"])
-    def test_order(self, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("is_anew", [False, True])
+    def test_order(self, monkeypatch: pytest.MonkeyPatch, *, is_anew: bool) -> None:
         """Results come in the order of the things, one for each, however workers start, and also if one dies."""
-        monkeypatch.setattr(pool, "start_method", lambda: method)
+        if is_anew:
+            monkeypatch.setattr(pool, "start_method", lambda: "spawn")
         things = [str(number) for number in range(300)]
         things[100] = "die"
         lost = "die: the process that was at it ended with status 7"
@@ -88,6 +106,7 @@ class TestStart:
 
 
 @linux
+@pytest.mark.usefixtures("copied")
 class TestCopy:
     def test_open_files(self, tmp_path: Path) -> None:
         """A copy has open nothing of what the other has: neither its files, with their locks, nor its pipes."""
