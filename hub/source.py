@@ -218,8 +218,9 @@ class Source:
     ) -> list[str]:
         """Return the relative paths of the first *limit* files below a directory, in path order.
 
-        Symbolic links are not followed; what is neither a file nor a directory is passed over. So are, if only the
-        first files are asked for, folders that cannot be read; otherwise *refused* is called with the error of each.
+        With a *limit* those of the first so many folders. Symbolic links are not followed; what is neither a file nor a
+        directory is passed over. So are, if only the first files are asked for, folders that cannot be read; otherwise
+        *refused* is called with the error of each.
 
         Raises:
             HubError: a folder cannot be read, and there is no *refused*.
@@ -234,9 +235,8 @@ class Source:
         skips = limit is not None or refused is not None
         with self._errors():
             try:
-                return list(
-                    islice(paths_below(self._directory, pass_over if skips else None), limit)
-                )
+                found = paths_below(self._directory, pass_over if skips else None, limit)
+                return list(islice(found, limit))
             except PermissionError as error:
                 raise _folder_error(error) from None
 

@@ -23,12 +23,15 @@ from hub.json import (
     are_compact,
     canonical,
     canonical_pieces,
+    check_depth,
     compact,
     dump_pieces,
     dumps,
     duplicate_keys,
     fingerprint,
+    in_one_piece,
     loads,
+    loads_at_once,
     loads_padded,
     pad,
     refuse_non_finite,
@@ -208,22 +211,107 @@ class TestHugeIntegers:
     @pytest.mark.parametrize("before", [0, 1, 2, 3, 65_500, 65_533, 65_536, 65_537, 131_060])
     def test_any_place(self, before: int) -> None:
         """A huge integer is found wherever it stands."""
-        text = b'["%b",18446744073709551616]' % (b"x" * before)
+        text = b'["%b",18446744073709551617]' % (b"x" * before)
 
-        assert ["x" * before, 18446744073709551616] == loads(text)
+        assert ["x" * before, 18446744073709551617] == loads(text)
+
+    @pytest.mark.parametrize("integer", [b"18446744073709551617", b"-9223372036854775809"])
+    @pytest.mark.parametrize("before", [0, 3, 1000, 1024, 4096, 70_000])
+    def test_read_as_it_is(self, before: int, integer: bytes) -> None:
+        """It is an integer then, whether few values or many stand beside it, and never the float that is near."""
+        few = b'["%b",%b]' % (b"x" * before, integer)
+        many = b"[%b%b]" % (b"0.5," * before, integer)
+
+        for read in (loads, padded):
+            assert (int, int(integer)) == (type(read(few)[-1]), read(few)[-1])
+            assert (int, int(integer)) == (type(read(many)[-1]), read(many)[-1])
+
+    @pytest.mark.parametrize("length", [18, 19, 20, 23])
+    @pytest.mark.parametrize("before", range(9))
+    def test_shortest_run(self, before: int, length: int) -> None:
+        """A run of 19 digits is long enough, wherever every fourth byte falls."""
+        text = b" " * before + b"1" * length + b" "
+        runs = list(json_text._long_runs(text, 0, len(text)))  # noqa: SLF001
+
+        assert ([before] if length >= 19 else []) == runs
+        assert [] == list(json_text._long_runs(text, 0, before + 18))  # noqa: SLF001
+        assert [] == list(json_text._long_runs(text, before + length - 18, len(text)))  # noqa: SLF001
+
+    @pytest.mark.parametrize(
+        "before",
+        [
+            rb'"\\"',
+            rb'"\""',
+            rb'"a \" b"',
+            rb'"\\\""',
+            rb'"\\\\"',
+            rb'"[\"\","',
+            rb'"", "\"\"\""',
+        ],
+    )
+    def test_behind_quotes(self, before: bytes) -> None:
+        """Quotes that are escaped, and backslashes that are, hide no integer and show none."""
+        text = b"[%b, 18446744073709551617]" % before
+        inside = before[:-1] + b' , 18446744073709551617 "'
+        notes: list[Problem] = []
+
+        assert 18446744073709551617 == loads(text)[-1]
+        assert json_text.has_huge_integers(text)
+        assert not json_text.has_huge_integers(b"[%b]" % inside)
+        assert json.loads(b"[%b]" % inside) == loads(b"[%b]" % inside, notes=notes)
+        assert [] == notes
+
+    @pytest.mark.parametrize(
+        "text",
+        [b"18446744073709551617", b"[1,18446744073709551617]", b'{"a":-9223372036854775809}'],
+    )
+    def test_part_of_a_text(self, text: bytes) -> None:
+        """Only what is between start and end is looked at."""
+        whole = b"[" + text + b",18446744073709551617"
+        end = 1 + len(text)
+
+        assert json_text.has_huge_integers(whole, 1, end)
+        assert not json_text.has_huge_integers(whole, 1, end - 10)
+        assert not json_text.has_huge_integers(whole, end - 10, end)
+        assert json_text.has_huge_integers(whole, end)
 
     def test_among_many_floats(self) -> None:
         """A huge integer is found among floats with as many digits."""
         floats = [index + 0.12345678901234567 for index in range(20_000)]
-        text = json.dumps([*floats, 2**64, *floats]).encode()
+        text = json.dumps([*floats, 2**64 + 1, *floats]).encode()
 
-        assert [*floats, 2**64, *floats] == loads(text)
+        assert [*floats, 2**64 + 1, *floats] == loads(text)
 
     def test_escapes_across_chunks(self) -> None:
         """Escaped quotes before a huge integer are not taken for ends of strings."""
-        text = rb'["%b",18446744073709551616]' % (rb"\\\"" * 100_000)
+        text = rb'["%b",18446744073709551617]' % (rb"\\\"" * 100_000)
 
-        assert 18446744073709551616 == loads(text)[1]
+        assert 18446744073709551617 == loads(text)[1]
+
+    @pytest.mark.parametrize(
+        ("text", "is_searched"),
+        [
+            (b"[%b0.5]" % (b"1," * 2000), True),
+            (b'["%b",0.5,-1e18,12345678901234567]' % (b"x" * 5000), False),
+            (b'["%b",1e20]' % (b"x" * 5000), True),
+            (b'["%b",-1e19]' % (b"x" * 5000), True),
+            (b"[0.5]", True),
+        ],
+        ids=["many", "few", "large", "small", "short"],
+    )
+    def test_effort(self, text: bytes, is_searched: bool, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: FBT001
+        """A text is searched for digits where that is cheaper than looking at its floats, or one is large."""
+        searched = []
+        search = json_text.has_huge_integers
+
+        def counted(text: bytes, *part: int) -> bool:
+            searched.append(text)
+            return search(text, *part)
+
+        monkeypatch.setattr(json_text, "has_huge_integers", counted)
+
+        assert json.loads(text) == loads(text)
+        assert is_searched == bool(searched)
 
 
 class TestLoneSurrogates:
@@ -453,6 +541,49 @@ class TestDepth:
 
         assert 4001 == len(read(text))
 
+    @both_ways
+    def test_wide_and_exact(self, read: Callable[[bytes], Json]) -> None:
+        """What is beside is not above, on the exact path too."""
+        text = b"[%b1e400]" % (b'[],{"k":[]},"[{",' * 400)
+
+        assert 1201 == len(read(text))
+        assert text == dumps(read(text))
+
+    @pytest.mark.parametrize(
+        ("text", "limit", "place"),
+        [
+            (b"[[],[],[[]]]", 2, 8),
+            (b"[[],[],[[]]]", 3, None),
+            (b'{"a":{},"b":{"c":[]}}', 2, 17),
+            (b'["[[[[","]]]]",[[', 2, 16),
+            (b'["\\"[[", "\\\\", [', 1, 15),
+            (b"]]][[", 0, None),
+            (b"]]][[[[[", 1, 7),
+            (b"1", 0, None),
+            (b"[", 0, 0),
+        ],
+    )
+    def test_where(self, text: bytes, limit: int, place: int | None) -> None:
+        """The first bracket that is too deep is named, whatever was closed before it, and not those in strings."""
+        assert place == json_text.too_deep_at(text, limit)
+
+    def test_lower_limit(self) -> None:
+        """Fewer levels may be asked for, of a text that stands behind something else."""
+        text = b'junk\n[1,\n {"a":[]}]'
+
+        check_depth(text, 3, begin=5)
+        check_depth(b"[" * 513, DEPTH)
+        with pytest.raises(InvalidDocument) as error:
+            check_depth(text, 2, begin=5, at=Place(7, 100))
+        assert [
+            fatal(
+                "input.depth",
+                "more than 2 levels of arrays and objects at line 8 column 7 (byte 110)"
+                "; --limit depth=NUMBER allows more",
+                "/1/a",
+            )
+        ] == [problem[:4] for problem in error.value.problems]
+
     @pytest.mark.parametrize("levels", [253, 254, 255, 258, 259, 260, 300, 511, 512])
     def test_written(self, levels: int) -> None:
         """What orjson does not write for its depth is written the same."""
@@ -472,6 +603,72 @@ class TestDepth:
 
         for value in (deep, deeper, endless):
             assert "input.depth" == refusal(b"", lambda _, value=value: dumps(value)).rule  # type: ignore[misc]
+
+
+class TestMarks:
+    """What is seen of a text without reading it."""
+
+    @pytest.mark.parametrize(
+        ("text", "number"),
+        [
+            (b"1", 0),
+            (b"[1,2,3]", 3),
+            (b'{"a":1,"b":[2]}', 4),
+            (b'[{"a":{"b":1}}]', 3),
+            (b"[[[1]]]", 3),
+        ],
+    )
+    def test_number_of_values(self, text: bytes, number: int) -> None:
+        """A text has no more values than marks before one, and one more."""
+        assert json_text.has_values(text, number)
+        assert not json_text.has_values(text, number + 1)
+
+    @pytest.mark.parametrize(
+        ("text", "place"),
+        [
+            (b"NaN", 0),
+            (b'["NaN",NaN]', 7),
+            (b'["\\"NaN", "\\\\", NaN]', 16),
+            (b'"NaN"', -1),
+            (b'"NaN', -1),
+            (b"[]", -1),
+        ],
+    )
+    def test_outside_strings(self, text: bytes, place: int) -> None:
+        """A word in a string is none."""
+        assert place == json_text.find_outside_strings(text, b"NaN")
+
+
+class TestAtOnce:
+    @pytest.mark.parametrize("text", [b"[1]", b'"x"', b"null", b"18446744073709551615"])
+    def test_read(self, text: bytes) -> None:
+        """What orjson reads as what it says is read."""
+        assert json.loads(text) == loads_at_once(text)
+
+    @pytest.mark.parametrize(
+        "text", [b"", b"[", b"18446744073709551616", b"1e400", rb'"\ud800"', nested(DEPTH + 1)]
+    )
+    def test_not_read(self, text: bytes) -> None:
+        """Anything else is not."""
+        assert loads_at_once(text) is MISSING
+
+
+class TestOnePiece:
+    @pytest.mark.parametrize(
+        ("value", "text"),
+        [
+            ({"b": [1, {}], "a": 2.0}, b'{"b":[1,{}],"a":2.0}'),
+            ([2**64], b"[\n  18446744073709551616\n]"),
+            ([ExactNumber("1e400")], b"[1e400]"),
+        ],
+    )
+    def test_written(self, value: Json, text: bytes) -> None:
+        """A value in one piece stands on one line of an indented text, if orjson writes it."""
+        assert text == dumps(in_one_piece(value), indent=True)
+
+    def test_sorted(self) -> None:
+        """Its keys can be sorted."""
+        assert b'{"a":1,"b":2}' == dumps(in_one_piece({"b": 2, "a": 1}, sort_keys=True))
 
 
 class TestDumps:

@@ -429,6 +429,10 @@ class _Noted(Events[Item, Outcome]):
         self._journal.ended(thing, result)
         return told
 
+    def settle(self) -> None:
+        """Write what was noted."""
+        self._journal.flush()
+
 
 def _to_do(
     items: Iterator[Item], journal: journals.Journal

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hub import api
+from hub.batch import pool
 from hub.batch.outcome import Outcome
 from hub.cli.app import run
 from hub.registry import Formats
@@ -395,8 +396,11 @@ class TestWorkers:
         ] == err.splitlines()[:2]
         assert 10 == len(tree("out"))
 
-    def test_one_that_is_ended_while_it_starts(self, hub: Hub) -> None:
+    def test_one_that_is_ended_while_it_starts(
+        self, hub: Hub, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A worker that is ended while it loads plugins shows no trace, and no plugin is blamed for it."""
+        monkeypatch.setattr(pool, "start_method", lambda: "spawn")
         write("in/1.json", story("a"))
         plugin = ("--plugin", str(TOYS / "stopped.py"))
         convert = ("convert", "in", "--to", "storyline", "-o", "out", "--jobs", "2")

@@ -1,4 +1,4 @@
-"""Mutants: which changes of a module are made, and which are not."""
+"""Mutants: which changes of a module are made, and which are not; and of which modules."""
 
 from __future__ import annotations
 
@@ -8,12 +8,25 @@ import sys
 from pathlib import Path
 from typing import Any
 
-SPEC = importlib.util.spec_from_file_location("mutants", Path(__file__).parent / "mutants.py")
-assert SPEC is not None
-assert SPEC.loader is not None
-MUTANTS: Any = importlib.util.module_from_spec(SPEC)
-sys.modules.setdefault("mutants", MUTANTS)
-SPEC.loader.exec_module(MUTANTS)
+import pytest
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+
+
+def module(name: str, path: Path) -> Any:
+    """Return the module at *path*, imported as *name*."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    found = importlib.util.module_from_spec(spec)
+    sys.modules.setdefault(name, found)
+    spec.loader.exec_module(found)
+    return found
+
+
+MUTANTS = module("mutants", HERE / "mutants.py")
+DRIVER = module("mutation_driver", HERE / "__main__.py")
 
 SOURCE = '''\
 """A docstring."""
@@ -52,6 +65,56 @@ class TestMutants:
         assert len(texts) == len({*texts, ast.unparse(ast.parse(SOURCE))}) - 1
         for text in texts:
             compile(text, "m.py", "exec")
+
+
+NO_MAPPING = {
+    "actf": {"detection", "directories", "model", "parsing", "plugin", "rules"},
+    "ale": {"model", "parsing", "plugin", "rules"},
+    "atif": {"model", "parsing", "plugin", "rules"},
+    "openai": {"detection", "parsing", "plugin", "rules"},
+}
+"""Modules of each plugin that find, read, check or describe documents, and map nothing."""
+
+
+class TestGroups:
+    @pytest.mark.parametrize("name", DRIVER.GROUPS)
+    def test_files(self, name: str) -> None:
+        """Every module and every test of a group is there."""
+        group = DRIVER.GROUPS[name]
+        assert [] == [path for path in (*group.modules, *group.tests) if not (ROOT / path).exists()]
+
+    @pytest.mark.parametrize("name", NO_MAPPING)
+    def test_whole_mapping(self, name: str) -> None:
+        """Of a plugin every module is in its group that maps something."""
+        modules = {ROOT / path for path in DRIVER.GROUPS[name].modules}
+        (package,) = {path.parent for path in modules}
+        others = {path.stem for path in package.glob("*.py") if path not in modules}
+        assert NO_MAPPING[name] | {"__init__"} == others
+
+
+class TestFinder:
+    def test_imports_the_mutant(self) -> None:
+        """A module is imported as its mutant, others are as they are, and the driver knows that it was."""
+        path = "hub/limits.py"
+        source = (ROOT / path).read_text(encoding="utf-8")
+        (mutant,) = (
+            one for one in MUTANTS.mutants(path, source) if one.change == "512 becomes 513"
+        )
+        finder = DRIVER._Finder(mutant)  # noqa: SLF001  # a program, whose parts are its own
+
+        assert finder.find_spec("hub.writing") is None
+        spec = finder.find_spec("hub.limits")
+        changed = importlib.util.module_from_spec(spec)
+        assert not finder.is_imported
+        spec.loader.exec_module(changed)
+        assert finder.is_imported
+        assert 513 == changed.DEPTH
+
+    def test_name(self) -> None:
+        """The name of a module is that by which tests import it."""
+        name = DRIVER._module_name  # noqa: SLF001  # as above
+        assert "hub.json" == name("hub/json.py")
+        assert "hub_actf.steps" == name("plugins/actf/hub_actf/steps.py")
 
 
 def place(mutant: str) -> tuple[int, int, str]:

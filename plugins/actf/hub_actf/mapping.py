@@ -46,10 +46,6 @@ from hub_actf.values import (
     unless_empty,
 )
 
-PROMOTED = ("task_correct", "correct", "status", "score", "max_score")
-"""Members of `task.result` that `final_metrics` has as well: actf.md 5.5."""
-
-
 # Document: actf.md 5.1 and 6.1
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hub import Storyline, WriteOptions
+from hub import Llm, Origin, Storyline, WriteOptions
 
 from .builders import (
     FILLER,
@@ -16,6 +16,7 @@ from .builders import (
     T1,
     A,
     S,
+    T,
     attempt,
     document,
     fields,
@@ -191,6 +192,49 @@ class TestWholeDocument:
             ground_truth="",
             analysis_result=None,
         )
+
+    def test_answers(self) -> None:
+        """What was answered and what was right, whatever their types, are those of the outcome, and come back."""
+        given = attempt(final_answer=["42", 42], ground_truth={"a": 42}, artifacts={"f": "x"})
+        value = document(attempts={"1": given})
+        result = read_one(value)["task"]["result"]
+
+        assert result["final_answer"] == ["42", 42]
+        assert result["ground_truth"] == {"a": 42}
+        assert result["artifacts"] == {"f": "x"}
+        assert written(value) == value
+
+    @pytest.mark.parametrize(
+        "wrong", [{"k": "1"}, {"correct": 1}, {"attempts_tried": 1.5}, {"category": 7}]
+    )
+    def test_a_root_member_of_another_type(self, wrong: Json) -> None:
+        """It is a residual, and takes the place of what is written for want of it."""
+        value = document(**wrong)
+        ((name, found),) = wrong.items()
+
+        assert fields(value) == {f"/{name}": found}
+        assert written(value) == value
+
+    def test_a_root_member_that_was_set(self) -> None:
+        """Where the Storyline has come to say it, the residual has no place."""
+        wrong: Json = {"k": "1", "correct": 1, "attempts_tried": 1.5, "category": 7}
+        (found,) = read(document(**wrong))
+        assert found.task is not None
+        assert found.task.result is not None
+        found.task.llm = Llm(k=3)
+        found.task.result.extras.update(task_correct=True, attempts_tried=2, category="d")
+        options = WriteOptions()
+        (again,) = write([found], options)
+
+        assert {key: again[key] for key in wrong} == {
+            "k": 3,
+            "correct": True,
+            "attempts_tried": 2,
+            "category": "d",
+        }
+        assert list(options.unplaced_residuals.values()) == [
+            {f"/{key}": value for key, value in wrong.items()}
+        ]
 
     @pytest.mark.parametrize("score", [0, False, 0.0])
     def test_zero_is_not_empty(self, score: Json) -> None:
@@ -533,6 +577,14 @@ class TestCallIds:
         again = written(value)["attempts"]["1"]["trajectory"]["steps"]
         assert [one["tools"][0]["id"] for one in again] == ["x", "x"]
         assert [one["observation"] for one in again] == [one["observation"] for one in steps]
+
+    @pytest.mark.parametrize("blank", ["", " \t", None])
+    def test_a_blank_id(self, blank: Json) -> None:
+        """It names nothing, so the call gets one by position, whatever ids the others have."""
+        tools = [{"name": "n", "id": "x"}, {"name": "m", "id": blank}]
+        found = read_one(with_tools(*tools, step_id=3))["turns"][0]["tool_calls"]
+
+        assert [call["tcid"] for call in found] == ["x", "step-3-tool-1"]
 
     def test_the_same_id_twice_in_a_step(self) -> None:
         """Results are given to the calls of one id in turn."""
@@ -1099,6 +1151,30 @@ class TestDocuments:
 
         assert (found["task_id"], found["category"]) == ("unknown", "unknown")
         assert list(found["attempts"]) == ["1"]
+
+    def test_a_version_of_another_type(self) -> None:
+        """It is a residual that comes back, but not where the Storyline has come to say a version."""
+        inner = trajectory(written_step(), schema_version=5)
+        value = document(attempts={"1": attempt(trajectory=inner)})
+        (found,) = read(value)
+        assert written(value) == value
+
+        found.origin = Origin(format="actf", schema_version="ACTF_v1.0")
+        options = WriteOptions()
+        (again,) = write([found], options)
+
+        assert again["attempts"]["1"]["trajectory"]["schema_version"] == "ACTF_v1.0"
+        assert list(options.unplaced_residuals.values()) == [{f"{T}/schema_version": 5}]
+
+    @pytest.mark.parametrize("origin", [{}, {"origin": {"format": "actf"}}])
+    def test_blank_attempt_keys(self, origin: Json) -> None:
+        """Blank keys are none, so that the attempts are numbered, unless all were read so and are restored."""
+        one = {"run": "r", "attempt_id": " ", **origin}
+        (found,) = write(self.stories(one, one), WriteOptions(options={"conform": "yes"}))
+        restored = [list(one["attempts"]) for one in write(self.stories(one, one))]
+
+        assert list(found["attempts"]) == ["1", "2"]
+        assert restored == ([[" "], [" "]] if origin else [["1", "2"]])
 
     def test_conformed_counts(self) -> None:
         """Counts are those of the attempts that are written."""

@@ -62,6 +62,22 @@ class TestStepMetrics:
         ("value", "expected"),
         [
             ({"input_tokens": 5, "output_tokens": 2}, {"input_tokens": 5, "output_tokens": 2}),
+            (
+                {"cache_read_tokens": 3, "cache_creation_tokens": 4, "duration_ms": 6},
+                {"cache_read_tokens": 3, "cache_creation_tokens": 4, "duration_ms": 6},
+            ),
+            (
+                {"prompt_tokens": 9, "cache_read_tokens": 3, "cache_creation_tokens": 4},
+                {"input_tokens": 2, "cache_read_tokens": 3, "cache_creation_tokens": 4},
+            ),
+            ({"cache_read_tokens": 3, "cached_tokens": 4}, {"cache_read_tokens": 3}),
+            (
+                {"cache_creation_tokens": 3, "cache_creation_input_tokens": 4},
+                {"cache_creation_tokens": 3},
+            ),
+            ({"prompt_tokens": 9, "prompt_tokens_len": 8}, {"input_tokens": 9}),
+            ({"duration_ms": 1, "llm_infer_ms": 2}, {"duration_ms": 1}),
+            ({"llm_infer_ms": 1, "total_latency_ms": 2}, {"duration_ms": 1}),
             ({"input_tokens": 5.0}, {"input_tokens": 5}),
             ({"input_tokens": 5.5}, {}),
             ({"input_tokens": True}, {}),

@@ -411,6 +411,23 @@ class TestMarks:
 
         assert "P" in [one.message for one in read_one(source).turns]
 
+    @pytest.mark.parametrize(
+        "following",
+        [
+            {"extra": {"a": 1}},
+            {"reasoning": "r"},
+            {"metrics": {"input_tokens": 1}},
+            {"extra": {"_storyline": {"version": 1, "as": "prompt"}}},
+        ],
+    )
+    def test_turn_prompt_before_one_that_is_none(self, following: dict[str, Json]) -> None:
+        """A step of the same source that is no prompt itself is the turn, if it stands directly behind."""
+        step = self.mark("turn-prompt", message="Q", **following)
+
+        (found,) = read_one(trajectory(self.mark("turn-prompt"), step)).turns
+
+        assert ("Q", Prompt(user="P")) == (found.message, found.prompt)
+
     def test_turn_prompt_before_a_marked_turn(self) -> None:
         """The turn of the environment that is not folded has its prompt like any other."""
         source = trajectory(

@@ -27,6 +27,7 @@ from .builders import (
     trajectory,
     turn,
     user,
+    wire,
     write,
     write_one,
 )
@@ -350,6 +351,16 @@ class TestContent:
                 {"type": "audio", "source": {"media_type": "audio/wav", "path": "a"}},
             ),
             (
+                {
+                    "type": "audio",
+                    "source": {"media_type": "audio/wav", "path": "a", "duration_sec": 0},
+                },
+                {
+                    "type": "audio",
+                    "source": {"media_type": "audio/wav", "path": "a", "duration_sec": 0},
+                },
+            ),
+            (
                 {"type": "audio", "source": {"path": "a"}},
                 {"type": "text", "text": '{"type":"audio","source":{"path":"a"}}'},
             ),
@@ -424,6 +435,9 @@ class TestCalls:
             ({"content": "x", "is_error": True}, {"content": "x", "extra": {"is_error": True}}),
             ({"content": "x", "is_error": False}, {"content": "x"}),
             ({"is_error": True, "extra": {"y": 1}}, {"extra": {"y": 1, "is_error": True}}),
+            ({"extra": {"y": 1}}, {"extra": {"y": 1}}),
+            ({"extra": {}}, {"extra": {}}),
+            ({"is_error": False}, {}),
             ({"content": "x", "extra": []}, {"content": "x"}),
             ({"type": "x"}, {"content": '{"type":"x"}'}),
             ({}, {"content": "{}"}),
@@ -452,6 +466,12 @@ class TestCalls:
         assert [{"content": "plain"}] == step["observation"]["results"]
         (step,) = steps_of(turn(observation={"results": []}))
         assert [] == step["observation"]["results"]
+
+    @pytest.mark.parametrize("error", ["", None, 5, {"content": "lost"}])
+    def test_no_error(self, error: Json) -> None:
+        """Only a text that says something is an error of an observation."""
+        (step,) = steps_of(turn(observation={"results": [{"content": "x"}], "error": error}))
+        assert [{"content": "x"}] == step["observation"]["results"]
 
     def test_call_of_no_agent(self) -> None:
         """Calls of others are left out, and so are the names of these."""
@@ -521,6 +541,7 @@ class TestMetrics:
         ("metrics", "expected"),
         [
             ({}, None),
+            ({"total_steps": 0}, {"total_steps": 0}),
             ({"total_steps": -1}, {"extra": {"total_steps": -1}}),
             ({"total_steps": -1, "extra": {"total_steps": 2}}, {"extra": {"total_steps": 2}}),
             (
@@ -535,6 +556,113 @@ class TestMetrics:
         written = write_one(storyline(turn(), final_metrics=metrics))
         assert expected == written.get("final_metrics")
         assert_accepted(written)
+
+
+class TestEveryMember:
+    """A document with every member that the format knows, in the order in which they are written."""
+
+    SOURCE: ClassVar[Json] = {
+        "schema_version": "ATIF-v1.8",
+        "session_id": "s",
+        "trajectory_id": "t",
+        "agent": {
+            "name": "a",
+            "version": "2",
+            "model_name": "m",
+            "tool_definitions": [{"type": "function"}],
+            "extra": {"b": 1},
+        },
+        "steps": [
+            {
+                "step_id": 1,
+                "timestamp": "2026-01-01T00:00:00Z",
+                "source": "agent",
+                "model_name": "n",
+                "reasoning_effort": "high",
+                "message": "hi",
+                "reasoning_content": "why",
+                "tool_calls": [
+                    {
+                        "tool_call_id": "c",
+                        "function_name": "f",
+                        "arguments": {"d": 1},
+                        "result": "e",
+                        "extra": {"duration_ms": 5},
+                    }
+                ],
+                "observation": {"results": [{"source_call_id": "c", "content": "g"}]},
+                "metrics": {"prompt_tokens": 3, "elapsed_ms": 6, "ttft_ms": 4},
+                "is_copied_context": False,
+                "llm_call_count": 2,
+                "extra": {"h": 1},
+            }
+        ],
+        "notes": "o",
+        "final_metrics": {"total_steps": 1},
+        "continued_trajectory_ref": "next.json",
+        "extra": {"p": 1},
+        "subagent_trajectories": [],
+    }
+
+    def test_read(self) -> None:
+        """Each one has its field: atif.md 5.2 and 5.3."""
+        assert {
+            "schema_version": "storyline/v1",
+            "origin": {"format": "atif", "schema_version": "ATIF-v1.8"},
+            "session": "s",
+            "trajectory": "t",
+            "agent": {
+                "id": "a",
+                "name": "a",
+                "ver": "2",
+                "model": "m",
+                "tools": [{"type": "function"}],
+                "extra": {"b": 1},
+            },
+            "turns": [
+                {
+                    "id": 1,
+                    "src": "agent",
+                    "kind": "autonomous",
+                    "ts": "2026-01-01T00:00:00Z",
+                    "model": "n",
+                    "effort": "high",
+                    "msg": "hi",
+                    "reason": "why",
+                    "tool_calls": [
+                        {
+                            "tcid": "c",
+                            "fn": "f",
+                            "args": {"d": 1},
+                            "result": "e",
+                            "duration_ms": 5,
+                            "extra": {"duration_ms": 5},
+                        }
+                    ],
+                    "observation": {"results": [{"source_call_id": "c", "content": "g"}]},
+                    "metrics": {"prompt_tokens": 3, "elapsed_ms": 6, "ttft_ms": 4},
+                    "latency_ms": 6,
+                    "ttft_ms": 4,
+                    "copied": False,
+                    "nllm": 2,
+                    "extra": {"h": 1},
+                }
+            ],
+            "notes": "o",
+            "final_metrics": {"total_steps": 1},
+            "continued_trajectory_ref": "next.json",
+            "extra": {"p": 1},
+            "children": [],
+        } == wire(read_one(self.SOURCE))
+        assert {} == fields(read_one(self.SOURCE))
+
+    def test_written(self) -> None:
+        """It is written as it was, in the same order; what was promoted is not written again."""
+        written = back(self.SOURCE)
+
+        assert self.SOURCE == written
+        assert list(self.SOURCE) == list(written)
+        assert list(self.SOURCE["steps"][0]) == list(written["steps"][0])
 
 
 class TestRestored:

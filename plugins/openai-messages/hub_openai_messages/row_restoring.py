@@ -125,7 +125,7 @@ def _put_members(row: Row, fields: Mapping[str, Json]) -> Fields:
         return {}
     for at in fields:
         tokens = at.split("/")[1:-1]
-        if tokens[:1] == ["meta_json"] and tokens in (["meta_json"], ["meta_json", "env_state"]):
+        if tokens in (["meta_json"], ["meta_json", "env_state"]):
             holder = row
             for token in tokens:
                 holder = holder.setdefault(token, {})

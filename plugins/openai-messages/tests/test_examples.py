@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -83,6 +83,22 @@ class TestRows:
         ]
         assert fields(value) == {}
         assert rows_of(value) == [{**value[0], **AGENT}]
+
+    def test_2_kinds(self) -> None:
+        """An agent of the context who called nothing answered; who is none of the three makes no turn."""
+        messages = [
+            a("a0", reasoning_content="why"),
+            {"role": "developer", "content": "d"},
+            5,
+            {"role": "system"},
+            u("q"),
+        ]
+        context = {"copied": True, "src": "agent", "msg": "a0", "reason": "why"}
+
+        assert turns([row(messages=messages, response=a("r"))])[:2] == [
+            {"id": 1, "kind": "llm.response", **context},
+            {"id": 2, "kind": "context", "copied": True, "src": "system", "msg": None},
+        ]
 
     def test_3_output_in_messages(self) -> None:
         """Without a response the last assistant message that says something came out."""
@@ -211,6 +227,148 @@ class TestRows:
             "/session_steps/0/meta_json/x": 1,
             "/session_steps/0/meta_json/env_state/zz": 2,
         }
+
+    OF_ROW: ClassVar = {
+        "reward": 0.5,
+        "step_reward": None,
+        "is_terminal": True,
+        "is_truncated": False,
+        "is_session_completed": True,
+        "is_trainable": False,
+    }
+    OF_STATE: ClassVar = {
+        "prompt_tokens": 1,
+        "completion_tokens": 2,
+        "total_tokens": 3,
+        "request_bytes": 4,
+        "response_bytes": 5,
+        "output_bytes": 6,
+        "output_chunk_count": 7,
+        "finish_reason": "stop",
+        "status_code": 200,
+        "retry_count": 0,
+        "upstream_latency_ms": 8.5,
+        "gateway_overhead_ms": 9,
+        "total_latency_ms": 10,
+        "ttft_ms": 11,
+        "truncate_reason": None,
+        "error_type": "",
+        "error_text": "e",
+        "client_cancelled": False,
+        "upstream_cancelled": True,
+        "synthetic_stop": False,
+        "max_steps": 12,
+        "is_stream": True,
+        "payload_sampled": [],
+        "created_at": "soon",
+        "completed_at": {},
+    }
+
+    def test_all_metrics(self) -> None:
+        """Every metric of A6, of the row and of its state, is one of the turn, whatever its value."""
+        value = [
+            row(
+                **self.OF_ROW,
+                meta_json={"env_state": {**self.OF_STATE, "is_truncated": False}},
+                response=a("ok"),
+            )
+        ]
+        found = read_one(value)["turns"][1]
+
+        assert found["metrics"] == {**self.OF_ROW, **self.OF_STATE}
+        assert (found["latency_ms"], found["ttft_ms"]) == (10, 11)
+        assert fields(value) == {}
+        value[0]["meta_json"] = {"env_state": self.OF_STATE}
+        assert rows_of(value) == [{**value[0], **AGENT}]
+
+    def test_metrics_of_both(self) -> None:
+        """Of a metric that a row has twice the row's counts, and another value in the state is a residual."""
+        state = {"is_truncated": True, "is_session_completed": False}
+        value = [row(is_truncated=False, meta_json={"env_state": state}, response=a("ok"))]
+
+        assert turns(value)[1]["metrics"] == {"is_truncated": False, "is_session_completed": False}
+        assert fields(value) == {"/session_steps/0/meta_json/env_state/is_truncated": True}
+
+    def test_whole_environment(self) -> None:
+        """What a state says of the environment, and its group, are of the task, and come back."""
+        state = {"redaction_policy": "p", "upstream_base_url": "u", "weight_version": 3}
+        value = [row(meta_json={"group_id": "g", "env_state": state}, response=a("ok"))]
+
+        assert read_one(value)["task"] == {"env": {"state": {"group_id": "g", **state}}}
+        assert fields(value) == {}
+        assert rows_of(value) == [{**value[0], **AGENT}]
+
+    @pytest.mark.parametrize(
+        "key",
+        [
+            "blob_manifest",
+            "chosen_response",
+            "rejected_response",
+            "ground_truth_answer",
+            "reference_answer",
+        ],
+    )
+    def test_members_that_are_empty(self, key: str) -> None:
+        """Known members that say nothing are left out; what they say otherwise, and other ones, come back."""
+        nothing: tuple[Json, ...] = (None, [], {})
+        for empty in nothing:
+            assert fields([row(**{key: empty}, response=a("ok"))]) == {}
+            assert fields([row(vendor=empty, response=a("ok"))]) == {
+                "/session_steps/0/vendor": empty
+            }
+        for said in ("", 0, ["x"], {"x": None}):
+            value = [row(**{key: said}, response=a("ok"))]
+            assert fields(value) == {f"/session_steps/0/{key}": said}
+            assert rows_of(value) == [{**value[0], **AGENT}]
+
+    @pytest.mark.parametrize(
+        "wrong",
+        [
+            {"agent_model": []},
+            {"llm_model": {}},
+            {"run_id": 1},
+            {"run_bucket": True},
+            {"job_id": 2.5},
+            {"env_name": 5},
+            {"env_name": ""},
+            {"id": 5},
+            {"id": ""},
+            {"env_id": "other"},
+            {"created_at": []},
+            {"meta_json": 5},
+            {"meta_json": "["},
+            {"meta_json": {"env_state": 5}},
+            {"meta_json": {"env_state": "x"}},
+            {"meta_json": {"env_state": {"endpoint": 5}}},
+            {"meta_json": {"env_state": {"event_type": ""}}},
+            {"meta_json": {"env_state": {"request_id": 5}}},
+            {"meta_json": {"env_state": {"session_id": "other"}}},
+            {"meta_json": {"env_state": {"requested_model": "m"}}},
+            {"meta_json": {"env_state": {"requested_model": None}}},
+            {"meta_json": {"env_state": {"llm_step_index": 2}}},
+            {"meta_json": {"env_state": {"llm_step_index": 1.0}}},
+        ],
+    )
+    def test_what_is_not_taken(self, wrong: dict[str, Json]) -> None:
+        """What has another type, or says something else than the session does, is a residual and comes back."""
+        place, inner = "/session_steps/0", wrong
+        while type(inner) is dict and inner:
+            ((key, inner),) = inner.items()
+            place = f"{place}/{key}"
+        value = [row(**wrong, response=a("ok"))]
+
+        assert fields(value) == {place: inner}
+        assert rows_of(value) == [{**AGENT, **value[0]}]
+
+    @pytest.mark.parametrize("agent_id", [5, ""])
+    def test_an_agent_without_a_name(self, agent_id: Json) -> None:
+        """Where that which names the agent is taken, the agent is named by the other way."""
+        value = [row(agent_id=agent_id, response=a("ok"))]
+
+        assert fields(value) == {"/session_steps/0/agent_id": agent_id}
+        (again,) = rows_of(value)
+        assert again == {**value[0], "meta_json": {"source": "openai-import"}}
+        assert read_one([again])["agent"] == IMPORTED
 
     def test_10_environment(self) -> None:
         """The environment is that of the first row; a turn has what differs."""
@@ -472,6 +630,32 @@ class TestChats:
             observation={"results": [result("function_call:1", "out")]},
         )
         assert fields(chat) == {"/messages/1/content": None}
+        assert written(chat) == chat
+
+    @pytest.mark.parametrize(
+        ("role", "source", "kind"),
+        [
+            ("system", "system", "context"),
+            ("developer", "system", "context"),
+            ("user", "user", "llm.request"),
+            ("tool", "environment", "dialogue"),
+            ("function", "environment", "dialogue"),
+            ("critic", "critic", "dialogue"),
+            ("", "unknown", "dialogue"),
+            (5, "unknown", "dialogue"),
+            (None, "unknown", "dialogue"),
+        ],
+    )
+    def test_roles(self, role: Json, source: str, kind: str) -> None:
+        """Who said a message, and in which way; an answer to no call is the environment's."""
+        chat = {"messages": [u("q"), {"role": role, "content": "x", "name": "n"}]}
+
+        is_held = role in ("system", "user", "critic")
+        assert turns(chat)[1] == {"id": 2, "src": source, "kind": kind, "msg": "x"}
+        assert fields(chat) == {
+            "/messages/1/name": "n",
+            **({} if is_held else {"/messages/1/role": role}),
+        }
         assert written(chat) == chat
 
 

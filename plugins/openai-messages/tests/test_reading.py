@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from hub_openai_messages.markup import call_in_content
+from hub_openai_messages.values import has_value
 
 import hub
 from hub import Source
@@ -126,6 +127,34 @@ class TestIdentity:
         assert written(odd) == odd
 
 
+class TestValues:
+    @pytest.mark.parametrize(
+        ("value", "is_said"),
+        [
+            (None, False),
+            ("", False),
+            (" ", True),
+            (0, True),
+            (False, True),
+            ([], False),
+            ([None, "", [], {}], False),
+            ([None, ["", {"text": "x"}]], True),
+            ({}, False),
+            ({"x": None}, True),
+            ({"text": ""}, False),
+            ({"text": None, "x": 1}, False),
+            ({"text": ["", "x"]}, True),
+            ([{"type": "text", "text": ""}], False),
+            ([{"type": "text", "text": "x"}], True),
+        ],
+    )
+    def test_has_value(self, value: Json, is_said: bool) -> None:  # noqa: FBT001  # a column
+        """Whether a value says something: an array if an element does, an object with a text if that does."""
+        assert has_value(value) is is_said
+        (found,) = [row(messages=[u("q"), a("before")], response=a(value))]
+        assert turns([found])[1]["msg"] == (value if is_said else "before")
+
+
 class TestMarkup:
     @pytest.mark.parametrize(
         ("content", "expected"),
@@ -205,6 +234,72 @@ class TestHistories:
         assert turns(value)[1]["observation"] == {
             "results": [result("c", "one"), result("c#2", "two")]
         }
+
+    def test_ids_that_come_back_without_a_history(self) -> None:
+        """Where a row has only what is new, a result is with the latest call of its id."""
+        asks = [a(None, tool_calls=[tc("c")]) for _ in range(2)]
+        value = [
+            row(response=asks[0]),
+            row(step_id=2, messages=[tool("c", "one")], response=asks[1]),
+            row(step_id=3, messages=[tool("c", "two"), u("p")], response=a("x")),
+        ]
+        made = [one["observation"]["results"] for one in turns(value) if "observation" in one]
+        assert made == [[result("c", "one")], [result("c#2", "two")]]
+        assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
+
+    def test_a_result_without_an_id(self) -> None:
+        """A result that names no call is none; those behind it are."""
+        ask = a(None, tool_calls=[tc("k")])
+        messages = [u("q"), ask, tool("", "lost"), {"role": "tool"}, tool("k", "r")]
+        value = [row(response=ask), row(step_id=2, messages=messages, response=a("x"))]
+
+        assert turns(value)[1]["observation"] == {"results": [result("k", "r")]}
+        assert fields(value) == {"/session_steps/1/messages": messages}
+        assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
+
+    def test_results_without_their_calls(self) -> None:
+        """Results that answer no call are of the row in which they stand, each of them, and are reported."""
+        ask = a(None, tool_calls=[tc("k")])
+        messages = [u("q"), ask, tool("x", "1"), tool("k", "r"), tool("y", "2")]
+        value = [row(response=ask), row(step_id=2, messages=messages, response=a("x"))]
+        _, first, _, second = turns(value)
+
+        assert first["observation"] == {"results": [result("k", "r")]}
+        assert second["observation"] == {"results": [result("x", "1"), result("y", "2")]}
+        assert problems(value) == [
+            ("warning", "openai.result-call", "/session_steps/1/messages/2"),
+            ("warning", "openai.result-call", "/session_steps/1/messages/4"),
+        ]
+        assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
+
+    def test_results_of_the_last_row(self) -> None:
+        """The last row has the results of its own calls at its end."""
+        ask = a(None, tool_calls=[tc("k")])
+        value = [
+            row(response=a("x")),
+            row(
+                step_id=2,
+                messages=[u("q"), a("x"), u("p"), tool("k", "r")],
+                response=ask,
+            ),
+        ]
+        assert turns(value)[3]["observation"] == {"results": [result("k", "r")]}
+        assert fields(value) == {}
+        assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
+
+    def test_results_of_the_last_row_alone(self) -> None:
+        """So it has where rows hold what is new."""
+        value = [
+            row(response=a("x")),
+            row(
+                step_id=2,
+                messages=[u("p"), tool("k", "r")],
+                response=a(None, tool_calls=[tc("k")]),
+            ),
+        ]
+        assert read_one(value)["origin"]["schema_version"] == "rows/new"
+        assert fields(value) == {}
+        assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
 
     def test_only_what_is_new(self) -> None:
         """Rows that hold what is new are known as that, and written so."""

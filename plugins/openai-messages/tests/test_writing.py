@@ -128,6 +128,60 @@ class TestUnknownMembers:
         source = {"messages": [u("q"), a(None, tool_calls=[{**tc("k"), key: None}])]}
         assert write(read(source)) == [source]
 
+    @pytest.mark.parametrize("key", ["", "/", "~", "a~1b", "x"])
+    def test_of_a_message(self, key: str) -> None:
+        """So does one of a message, and of a response."""
+        message = {**u("q"), key: 1}
+        chat = {"messages": [message, {**a("x"), key: 2}]}
+        rows = [row(messages=[message], response={**a("x"), key: 2}, agent_id="openai-import")]
+
+        assert write(read(chat)) == [chat]
+        assert write(read(rows)) == [{"session_steps": rows}]
+
+    F: ClassVar = {"name": "f", "arguments": "{}"}
+
+    @pytest.mark.parametrize(
+        ("call", "left"),
+        [
+            ({"id": "k", "type": "function", "function": F}, {}),
+            ({"id": "k", "type": "function", "function": {"name": "f"}}, {}),
+            ({"id": "k", "type": "function", "function": F | {"x": 1}}, {"/function/x": 1}),
+            ({"id": "k", "type": "function", "function": F, "x": 1}, {"/x": 1}),
+            ({"id": "k", "type": "x", "function": F}, {"/type": "x"}),
+            ({"id": "k", "function": F}, None),
+            ({"id": "k", "x": 1, "function": F}, None),
+            ({"type": "function", "function": F}, {}),
+            ({"id": "", "type": "function", "function": F}, {"/id": ""}),
+            ({"id": "call-2-0", "type": "function", "function": F}, {"/id": "call-2-0"}),
+            ({"id": "k", "type": "function", "function": F | {"arguments": {}}}, None),
+            (
+                {"id": "k", "type": "function", "function": F | {"arguments": None}},
+                {"/function/arguments": None},
+            ),
+            ({"id": "k", "type": "function", "function": F | {"arguments": "no JSON"}}, {}),
+            (
+                {"id": "k", "type": "function", "function": F | {"arguments": '"x"'}},
+                {"/function/arguments": '"x"'},
+            ),
+            ({"id": "k", "type": "custom", "custom": {"name": "f", "input": "x"}}, {}),
+            ({"id": "k", "type": "custom", "custom": {"name": "f", "input": "x", "y": 1}}, None),
+            ({"id": "k", "type": "custom", "custom": {"name": "f"}}, None),
+        ],
+    )
+    def test_calls(self, call: Json, left: Json) -> None:
+        """A call of a chat comes back as it was, by what is *left* of it, or else by all messages."""
+        for calls in ([call], [call, tc("l")]):
+            source = {"messages": [u("q"), a("x", tool_calls=calls)]}
+            made = turns(source)[1]["tool_calls"]
+
+            assert [one["fn"] for one in made] == ["f"] * len(calls)
+            assert fields(source) == (
+                {"/messages": source["messages"]}
+                if left is None
+                else {f"/messages/1/tool_calls/0{at}": value for at, value in left.items()}
+            )
+            assert write(read(source)) == [source]
+
 
 class TestHistory:
     ROWS: ClassVar = {
@@ -593,6 +647,31 @@ class TestEdits:
         assert rows[1]["messages"] == self.LOOP[1]["messages"]
         assert rows[1]["response"] == a("edited")
 
+    @pytest.mark.parametrize(
+        ("value", "place"),
+        [
+            ({"messages": [a("x", tool_calls=[tc("k", '{"x": 1}')])]}, "/messages/0"),
+            (
+                [row(messages=[], response=a("x", tool_calls=[tc("k", '{"x": 1}')]))],
+                "/session_steps/0/response",
+            ),
+        ],
+    )
+    def test_arguments(self, value: Json, place: str) -> None:
+        """Arguments that were edited are written as they are now; how they were spelled has no place."""
+        (one,) = read(value)
+        (made,) = list(one.turns[0].tool_calls or ())
+        made.arguments = {"x": 2}
+        settings = WriteOptions()
+        (document,) = write([one], settings)
+        message = next(iter(document.values()))[0]
+        message = message.get("response", message)
+
+        assert message["tool_calls"] == [tc("k", '{"x":2}')]
+        assert list(settings.unplaced_residuals.values()) == [
+            {f"{place}/tool_calls/0/function/arguments": '{"x": 1}'}
+        ]
+
     def test_added_turn(self) -> None:
         """A turn at the end is a row with a placeholder, whose number goes on."""
 
@@ -649,7 +728,9 @@ class TestEdits:
         one.turns[1].message = "edited"
         settings = WriteOptions()
         assert write([one], settings) == [{"messages": [u(None), a("edited")]}]
-        assert [problem.rule for _, problem in settings.problems] == ["openai.layout"]
+        assert [(problem.rule, problem.pointer) for _, problem in settings.problems] == [
+            ("openai.layout", "/messages")
+        ]
 
     @pytest.mark.parametrize("whole", [5, [5]])
     def test_strange_messages_of_a_chat(self, whole: Json) -> None:
@@ -688,6 +769,8 @@ class TestEdits:
             "/session_steps/0/messages/0/role": "system",
             "/session_steps/0/response/tool_calls/7/a": 1,
             "/session_steps/0/a/b": 1,
+            "/session_steps/0/meta_json/a/b": 1,
+            "/session_steps/0/b/env_state/c": 1,
             "/a/b": 1,
         }
         (one,) = read([row(response=a("x", tool_calls=[tc("k")]))])
