@@ -171,16 +171,14 @@ def _broken_call(call: Json, at: str) -> Problem:
 
 def is_call(call: Json) -> bool:
     """Tell whether *call* is one as the API knows it."""
-    if type(call) is not dict:
+    if type(call) is not dict or not is_text(call.get("id")):
         return False
-    call_id, kind = call.get("id"), call.get("type")
-    if type(call_id) is not str or not call_id:
-        return False
+    kind = call.get("type")
     return kind in ("function", "custom") and _has_name(call.get(kind))
 
 
 def _has_name(function: Json) -> bool:
-    return type(function) is dict and type(name := function.get("name")) is str and name != ""
+    return type(function) is dict and is_text(function.get("name"))
 
 
 class _Pairing:
@@ -198,8 +196,8 @@ class _Pairing:
         self, message: Mapping[str, Json], own: Sequence[SourceCall] | None, index: int
     ) -> bool:
         """Tell whether a message with a text breaks no rule, as most do not; it is taken into account."""
-        role, number = message.get("role"), len(message)
-        if type(message.get("content")) is not str:
+        role, content, number = message.get("role"), message.get("content", MISSING), len(message)
+        if type(content) is not str and (content is not None or role != "assistant"):
             return False
         if role == "tool":
             call_id = message.get("tool_call_id")
