@@ -128,15 +128,17 @@ def values_of_texts(texts: Sequence[str]) -> Iterator[Json]:
         yield from _values_of_some(texts[start : start + _SOME])
 
 
-_SOME = 64
+_SOME = 32
 """So many texts are looked at together: they stay in the caches."""
 
 
 def _values_of_some(texts: Sequence[str]) -> Iterator[Json]:
+    together = "\n".join(texts).encode("utf-8", "surrogatepass")
     # What is found between two texts, if one is no JSON, makes this slower and not wrong.
-    is_exact = not json_text.has_long_number("\n".join(texts).encode("utf-8", "surrogatepass"))
+    is_exact = not json_text.has_long_number(together)
+    are_flat = together.count(b"[") + together.count(b"{") <= MAX_TEXT_DEPTH
     for text in texts:
-        if is_exact and (len(text) <= _FLAT or not _is_deep(text)):
+        if is_exact and (are_flat or len(text) <= _FLAT or not _is_deep(text)):
             try:
                 yield orjson.loads(text)
             except JSONDecodeError:

@@ -84,6 +84,19 @@ def is_row_call(call: Json) -> bool:
 # Chats: openai-messages.md B3
 
 
+def calls_of_chat(messages: Sequence[Mapping[str, Json]]) -> dict[int, list[SourceCall]]:
+    """Return the calls of each message that makes some, by its index."""
+    found = {}
+    for index, message in enumerate(messages):
+        if ("tool_calls" in message or FUNCTION_CALL in message) and (
+            message.get("role") == "assistant"
+        ):
+            calls = chat_calls(message)
+            if calls:
+                found[index] = calls
+    return found
+
+
 def chat_calls(message: Mapping[str, Json]) -> list[SourceCall]:
     """Return the calls of an assistant message: functions, custom ones, and the deprecated one last."""
     listed = message.get("tool_calls")

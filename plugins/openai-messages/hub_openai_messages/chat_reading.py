@@ -29,7 +29,6 @@ from hub_openai_messages import rules
 from hub_openai_messages.calls import (
     FUNCTION_CALL,
     SourceCall,
-    chat_calls,
     is_no_json,
     positional_id,
     values_of,
@@ -62,7 +61,7 @@ RESULTS = ("tool", "function")
 def storyline_from_chat(document: Document[Any], chat: Chat) -> Storyline:
     """Return the Storyline of a conversation."""
     value = chat.value
-    read = ChatTurns(chat.messages)
+    read = ChatTurns(chat.messages, chat.calls)
     document.problems.extend(read.problems)
     model, tools = value.get("model"), value.get("tools")
     fields = fields_of_chat(chat.messages, read.turns)
@@ -103,10 +102,15 @@ def session_of(value: Mapping[str, Json]) -> str:
 class ChatTurns:
     """The turns of a conversation, each with what it was read of."""
 
-    def __init__(self, messages: Sequence[Mapping[str, Json]]) -> None:
+    def __init__(
+        self,
+        messages: Sequence[Mapping[str, Json]],
+        calls_of: Mapping[int, Sequence[SourceCall]],
+    ) -> None:
+        """Read *messages*, which make the calls that `calls_of_chat` returned."""
         self.turns: list[ReadTurn] = []
         self.problems: list[Problem] = []
-        self._calls = _calls(messages)
+        self._calls = calls_of
         calls = [call for own in self._calls.values() for call in own]
         names, arguments = _names(self._calls, messages), list(values_of(calls))
         self._made = zip(names, arguments, are_plain(calls, names, arguments), strict=True)
@@ -200,19 +204,6 @@ def _is_usual_result(message: Mapping[str, Json], call_id: str) -> bool:
         and "content" in message
         and message.get("tool_call_id") == call_id
     )
-
-
-def _calls(messages: Sequence[Mapping[str, Json]]) -> dict[int, list[SourceCall]]:
-    """Return the calls of each message that makes some."""
-    found = {}
-    for index, message in enumerate(messages):
-        if ("tool_calls" in message or FUNCTION_CALL in message) and (
-            message.get("role") == "assistant"
-        ):
-            calls = chat_calls(message)
-            if calls:
-                found[index] = calls
-    return found
 
 
 def _names(

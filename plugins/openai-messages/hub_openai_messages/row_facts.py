@@ -247,11 +247,10 @@ class _KnownAgent:
         self._found: list[str | None] = [None, None, None]
 
     def add(self, row: Mapping[str, Json], meta: Mapping[str, Json], model: str | None) -> None:
-        candidates = (row.get("agent_id"), meta.get("source"), model)
-        self._found = [
-            known or (candidate if is_text(candidate) else None)
-            for known, candidate in zip(self._found, candidates, strict=True)
-        ]
+        found = self._found
+        for place, candidate in enumerate((row.get("agent_id"), meta.get("source"), model)):
+            if found[place] is None and is_text(candidate):
+                found[place] = candidate
 
     @property
     def agent_id(self) -> str | None:
