@@ -70,16 +70,15 @@ def loads(data: Text, *, at: Place = START, notes: list[Problem] | None = None) 
         InvalidDocument: *data* is no JSON value (`input.json`, `input.trailing`, `input.empty`, `input.encoding`), or
             nested too deep (`input.depth`).
     """
-    is_refused = False
     try:
         value = orjson.loads(data)
         if _is_kept(value, data):
             return value
     except JSONDecodeError:
-        is_refused = True
+        pass
     except MemoryError:
         _out_of_memory(data)
-    return _loads_exactly(bytes(data), at, notes, is_refused=is_refused)
+    return _loads_exactly(bytes(data), at, notes)
 
 
 def loads_at_once(data: Text) -> Json:
@@ -179,7 +178,6 @@ def loads_padded(buffer: bytearray, *, notes: list[Problem] | None = None) -> Js
     if end < _LARGE:
         del buffer[:DEPTH]
         return loads(buffer, notes=notes)
-    is_refused = False
     try:
         if not json_text.has_huge_integers(buffer, DEPTH, end):
             buffer += _PADDING[1]
@@ -187,10 +185,10 @@ def loads_padded(buffer: bytearray, *, notes: list[Problem] | None = None) -> Js
             if value is not _NOT_PADDED:
                 return value
     except JSONDecodeError:
-        is_refused = True
+        pass
     except MemoryError:
         _out_of_memory(buffer)
-    return _loads_exactly(bytes(buffer[DEPTH:end]), START, notes, is_refused=is_refused)
+    return _loads_exactly(bytes(buffer[DEPTH:end]), START, notes)
 
 
 _NOT_PADDED = object()
@@ -242,10 +240,8 @@ def _out_of_memory(data: Text) -> NoReturn:
     raise HubError(f"not enough memory to read {len(data)} bytes of JSON") from None
 
 
-def _loads_exactly(
-    data: bytes, at: Place, notes: list[Problem] | None, *, is_refused: bool = True
-) -> Json:
-    """Return the value of *data*, or say what is wrong with it; *is_refused*: orjson has not taken it."""
+def _loads_exactly(data: bytes, at: Place, notes: list[Problem] | None) -> Json:
+    """Return the value of *data*, which orjson has not taken or not kept, or say what is wrong with it."""
     if data.startswith(BOM):
         return loads(data[len(BOM) :], at=Place(at.line, at.offset + len(BOM)), notes=notes)
     text = _decode(data, at)
@@ -267,8 +263,9 @@ def _loads_exactly(
             _refuse(rules.TRAILING, "something follows the JSON value", data, place, at)
         what = f"{error.msg[0].lower()}{error.msg[1:]}".removesuffix(" at")
         _refuse(rules.JSON, f"not JSON: {what}", data, place, at)
-    found = sorted(decoder.found) or (["a lone surrogate"] if is_refused else [])
-    if notes is not None and found:
+    if notes is not None:
+        # What orjson takes and does not keep is a huge integer; what else it refuses of JSON is a lone surrogate.
+        found = sorted(decoder.found) or ["a lone surrogate"]
         notes.append(rules.EXACT.at("", message=f"kept exactly: {', '.join(found)}"))
     return value
 
@@ -460,6 +457,7 @@ def refuse_non_finite(value: Json) -> None:
 
     Raises:
         ValueError: a float in it is infinite or not a number; the message names its pointer.
+        InvalidDocument: it is nested too deep, or without end (`input.depth`).
     """
     containers: list[tuple[tuple[Any, ...], Json]] = [((), [value])]
     while containers:
@@ -471,9 +469,7 @@ def refuse_non_finite(value: Json) -> None:
                 raise ValueError(f"{one} at {pointer!r} is not JSON")
             if isinstance(one, (dict, list, tuple)) and one:
                 if len(path) > DEPTH:
-                    raise _invalid(
-                        rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects"
-                    )
+                    raise _invalid(rules.TOO_DEEP, TOO_DEEP.format(DEPTH))
                 containers.append(((*path, token), one))
 
 
@@ -513,7 +509,7 @@ def _text(value: Json, option: int, level: int) -> bytes | None:
     """
     is_container = isinstance(value, dict | list | tuple)
     if is_container and level > DEPTH:
-        raise _invalid(rules.TOO_DEEP, f"more than {DEPTH} levels of arrays and objects")
+        raise _invalid(rules.TOO_DEEP, TOO_DEEP.format(DEPTH))
     if is_container and value and level > DEPTH - _ORJSON_DEPTH:
         return None
     try:

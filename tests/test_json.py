@@ -174,6 +174,7 @@ class TestExactNote:
         "text",
         [
             b"18446744073709551615",
+            b"-9223372036854775808",
             b"1767261600000000000",
             b"0.1234567890123456789012345",
             b"12345678901234567890.5",
@@ -230,7 +231,7 @@ class TestHugeIntegers:
     @pytest.mark.parametrize("before", range(9))
     def test_shortest_run(self, before: int, length: int) -> None:
         """A run of 19 digits is long enough, wherever every fourth byte falls."""
-        text = b" " * before + b"1" * length + b" "
+        text = b"X" * before + b"1" * length + b"X"
         runs = list(json_text._long_runs(text, 0, len(text)))  # noqa: SLF001
 
         assert ([before] if length >= 19 else []) == runs
@@ -313,6 +314,35 @@ class TestHugeIntegers:
         assert json.loads(text) == loads(text)
         assert is_searched == bool(searched)
 
+    @both_ways
+    @pytest.mark.parametrize(
+        "text",
+        [
+            b"1",
+            b'{"a":[1.5,null]}',
+            b"[18446744073709551615,-9223372036854775808]",
+            b'["18446744073709551616","\\\\"]',
+            b"[%b0.5]" % (b"1e18," * 2000),
+            b'["%b",12345678901234567]' % (b"x" * 5000),
+            b"[[%b]]" % (b"[]," * 2000 + b"{}"),
+            b"[" * 512 + b"]" * 512,
+            b"[[1],[2]]",
+        ],
+        ids=range(9),
+    )
+    def test_no_detour(
+        self, read: Callable[[bytes], Json], text: bytes, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A text that orjson reads as what it says is read by nothing else."""
+        expected = json.loads(text)
+
+        def detour(*_: object, **__: object) -> Json:
+            raise AssertionError(text)
+
+        monkeypatch.setattr("hub.json._loads_exactly", detour)
+
+        assert expected == read(text)
+
 
 class TestLoneSurrogates:
     @both_ways
@@ -349,6 +379,14 @@ class TestRefusals:
             (
                 b'{"a":\n  nope}',
                 fatal("input.json", "not JSON: expecting value at line 2 column 3 (byte 8)", "/a"),
+            ),
+            (
+                b"\n\nnope",
+                fatal("input.json", "not JSON: expecting value at line 3 column 1 (byte 2)"),
+            ),
+            (
+                b"\n [nope",
+                fatal("input.json", "not JSON: expecting value at line 2 column 3 (byte 3)", "/0"),
             ),
             (
                 '["é",é]'.encode(),
@@ -415,6 +453,7 @@ class TestRefusals:
             (b'{"a":"\xff"}', fatal("input.encoding", "not UTF-8: byte 0xff at offset 6")),
             (b'"\xed\xa0\x80"', fatal("input.encoding", "not UTF-8: byte 0xed at offset 1")),
             (b'{"\0":1}', fatal("input.encoding", "not text: a NUL byte at offset 2")),
+            (b"\0[]", fatal("input.encoding", "not text: a NUL byte at offset 0")),
         ],
     )
     def test_refused(
@@ -479,7 +518,7 @@ class TestRefusals:
         def descend(levels: int) -> Json:
             return descend(levels - 1) if levels else loads(nested(500, b"1e400"))
 
-        with pytest.raises(HubError, match="called too deep in the stack"):
+        with pytest.raises(HubError, match=r"^called too deep in the stack to read exact JSON$"):
             descend(sys.getrecursionlimit() - 450)
 
     @given(st.binary(max_size=60))
@@ -601,8 +640,11 @@ class TestDepth:
         endless: list[Json] = []
         endless.append(endless)
 
+        expected = fatal("input.depth", "more than 512 levels of arrays and objects")
         for value in (deep, deeper, endless):
-            assert "input.depth" == refusal(b"", lambda _, value=value: dumps(value)).rule  # type: ignore[misc]
+            assert expected == refusal(b"", lambda _, value=value: dumps(value))[:4]  # type: ignore[misc]
+        for value in ([deeper, deeper], {"": {"k": deeper}}, endless):
+            assert expected == refusal(b"", lambda _, value=value: refuse_non_finite(value))[:4]  # type: ignore[misc]
 
 
 class TestMarks:

@@ -257,6 +257,19 @@ class TestSteps:
             turn(**members)
         )
 
+    @pytest.mark.parametrize("count", [None, 1, 2])
+    def test_reasoning(self, count: int | None) -> None:
+        """Reasoning and metrics stand on a step for which a model was asked, or may have been."""
+        members: dict[str, Any] = {"reasoning_content": "", "metrics": {"prompt_tokens": 1}}
+        (step,) = steps_of(turn(llm_call_count=count, **members))
+        assert {
+            "step_id": 1,
+            "source": "agent",
+            "message": "m",
+            **members,
+            **({} if count is None else {"llm_call_count": count}),
+        } == step
+
     @pytest.mark.parametrize(
         ("name", "value"),
         [

@@ -136,7 +136,6 @@ class _Replaceable:
                     (written == "assistant" and residual not in ("system", "user"))
                     or (written == "system" and residual == "developer")
                     or (written == ENVIRONMENT and residual in ("tool", "function"))
-                    or written == "unknown"
                 )
             case ["content"]:
                 return residual is None and equal(written, self.refusal)

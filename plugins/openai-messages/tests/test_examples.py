@@ -360,6 +360,22 @@ class TestRows:
         assert fields(value) == {place: inner}
         assert rows_of(value) == [{**AGENT, **value[0]}]
 
+    @pytest.mark.parametrize(
+        "key",
+        ["agent_id", "run_id", "job_id", "run_bucket", "agent_model", "llm_model", "env_name"],
+    )
+    def test_another_row(self, key: str) -> None:
+        """What the session says by one row takes the place of nothing that another row says."""
+        value = [
+            row(**{key: "v"}, response=a("x")),
+            row(step_id=2, messages=[u("q"), a("x"), u("p")], **{key: 5}, response=a("y")),
+        ]
+
+        assert fields(value) == {f"/session_steps/1/{key}": 5}
+        first, second = rows_of(value)
+        assert second[key] == 5
+        assert fields([first, second]) == fields(value)
+
     @pytest.mark.parametrize("agent_id", [5, ""])
     def test_an_agent_without_a_name(self, agent_id: Json) -> None:
         """Where that which names the agent is taken, the agent is named by the other way."""
@@ -656,6 +672,49 @@ class TestChats:
             "/messages/1/name": "n",
             **({} if is_held else {"/messages/1/role": role}),
         }
+        assert written(chat) == chat
+
+    @pytest.mark.parametrize(
+        ("members", "said", "left"),
+        [
+            ({"content": None, "refusal": "no"}, "no", {"/content": None, "/refusal": "no"}),
+            ({"content": "yes", "refusal": "no"}, "yes", {"/refusal": "no"}),
+            ({"content": "yes", "refusal": None}, "yes", {"/refusal": None}),
+            ({"content": None, "refusal": None}, None, {"/content": None, "/refusal": None}),
+            ({"content": None, "refusal": ""}, None, {"/content": None, "/refusal": ""}),
+            ({}, None, {}),
+            ({"content": "", "refusal": "no"}, "no", None),
+            ({"content": [], "refusal": "no"}, "no", None),
+        ],
+    )
+    def test_refusals(self, members: dict[str, Json], said: Json, left: Json) -> None:
+        """An assistant who refused, and said nothing else, said that."""
+        chat = {"messages": [u("q"), {"role": "assistant", **members}]}
+
+        assert turns(chat)[1]["msg"] == said
+        assert fields(chat) == (
+            {"/messages": chat["messages"]}
+            if left is None
+            else {f"/messages/1{at}": value for at, value in left.items()}
+        )
+        assert written(chat) == chat
+
+    @pytest.mark.parametrize(
+        "answered",
+        [
+            tool("k", "x"),
+            tool("k", None),
+            {"role": "tool", "tool_call_id": "k"},
+            tool("k", [{"type": "text", "text": "x"}]),
+        ],
+    )
+    def test_results(self, answered: Json) -> None:
+        """A result has the content that its message has, or none."""
+        chat = {"messages": [u("q"), a("x", tool_calls=[tc("k")]), answered]}
+        content = {"content": answered["content"]} if "content" in answered else {}
+
+        assert turns(chat)[1]["observation"] == {"results": [{"source_call_id": "k", **content}]}
+        assert fields(chat) == {}
         assert written(chat) == chat
 
 

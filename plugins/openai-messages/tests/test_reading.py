@@ -122,6 +122,10 @@ class TestIdentity:
             "model": "m",
             "tools": [{"x": 1}],
         }
+        for model in ("m", ""):
+            value = {**CHAT, "model": model, "tools": [{"x": 1}]}
+            assert fields(value) == {}
+            assert written(value) == value
         odd = {**CHAT, "model": 5, "tools": {}, "functions": []}
         assert fields(odd) == {"/model": 5, "/tools": {}, "/functions": []}
         assert written(odd) == odd
@@ -272,6 +276,22 @@ class TestHistories:
         ]
         assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
 
+    def test_problems_of_the_context(self) -> None:
+        """What is wrong with calls of the context is named where it stands."""
+        messages = [
+            u("p"),
+            a("x", tool_calls=[tc("k", "{"), 5]),
+            a("z", tool_calls=[tc("k")]),
+            u("q"),
+        ]
+        place = "/session_steps/0/messages"
+
+        assert problems([row(messages=messages, response=a("x"))]) == [
+            ("error", "openai.call", f"{place}/1/tool_calls/1"),
+            ("warning", "openai.arguments", f"{place}/1/tool_calls/0/function/arguments"),
+            ("warning", "openai.call-id-unique", f"{place}/2/tool_calls/0/id"),
+        ]
+
     def test_results_of_the_last_row(self) -> None:
         """The last row has the results of its own calls at its end."""
         ask = a(None, tool_calls=[tc("k")])
@@ -330,6 +350,15 @@ class TestHistories:
             "/session_steps/1/messages/1/audio": {},
         }
         assert rows_of(value) == [{**one, "agent_id": "openai-import"} for one in value]
+
+    def test_members_that_say_nothing(self) -> None:
+        """What says nothing in a history is left out, and what stands behind it is not."""
+        empty: Json = {"reasoning_content": None, "name": None, "tool_calls": [], "refusal": {}}
+        value = [
+            row(response=a("x")),
+            row(step_id=2, messages=[u("q"), a("x", **empty, vendor=1), u("p")], response=a("y")),
+        ]
+        assert fields(value) == {"/session_steps/1/messages/1/vendor": 1}
 
     def test_spelling_of_arguments(self) -> None:
         """White space in arguments comes back."""
@@ -428,6 +457,7 @@ class TestLayout:
             assert "tool_calls" not in turns(value)[1]
             (again,) = rows_of(value)
             assert again["messages"] == messages
+            assert again.get("response") == response
             assert "tool_calls" not in turns({"session_steps": [again]})[1]
 
     def test_missing(self) -> None:

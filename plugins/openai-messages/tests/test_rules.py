@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
-from hub_openai_messages import rules
+from hub_openai_messages import plugin, rules
 from hub_openai_messages.calls import calls_of_chat
 from hub_openai_messages.rules import RULES
 from hypothesis import given
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import hub
 from hub import Source
 
-from .builders import a, fields, lines, parse, problems, row, tc, tool, turns, u
+from .builders import a, fields, lines, parse, parse_one, problems, row, tc, tool, turns, u
 
 Json = Any
 
@@ -287,6 +287,97 @@ class TestChats:
             ("warning", "openai.unknown-key", "/messages/0/reasoning_content"),
             ("warning", "openai.unknown-key", "/messages/1/a~1b"),
         ]
+
+    PAYLOADS: ClassVar = {
+        "text": {"type": "text", "text": "x"},
+        "refusal": {"type": "refusal", "refusal": "x"},
+        "image_url": {"type": "image_url", "image_url": {"url": "u"}},
+        "input_audio": {"type": "input_audio", "input_audio": {"data": "d", "format": "wav"}},
+        "file": {"type": "file", "file": {}},
+    }
+
+    @pytest.mark.parametrize(
+        ("role", "kinds"),
+        [
+            ("developer", {"text"}),
+            ("system", {"text"}),
+            ("user", {"text", "image_url", "input_audio", "file"}),
+            ("assistant", {"text", "refusal"}),
+            ("tool", {"text"}),
+            ("function", set()),
+        ],
+    )
+    def test_parts_of_a_role(self, role: str, kinds: set[str]) -> None:
+        """Each role has parts of its own."""
+        content = list(self.PAYLOADS.values())
+        found = chat({"role": role, "content": content, "tool_call_id": "k"})
+        wrong = [place for _, rule, place in found if rule == "openai.content"]
+
+        assert wrong == [
+            f"/messages/0/content/{index}"
+            for index, kind in enumerate(self.PAYLOADS)
+            if kind not in kinds
+        ]
+
+    @pytest.mark.parametrize(
+        ("role", "keys"),
+        [
+            ("developer", {"name"}),
+            ("system", {"name"}),
+            ("user", {"name"}),
+            (
+                "assistant",
+                {
+                    "name",
+                    "refusal",
+                    "audio",
+                    "tool_calls",
+                    "function_call",
+                    "annotations",
+                    "weight",
+                },
+            ),
+            ("tool", {"tool_call_id"}),
+            ("function", {"name"}),
+        ],
+    )
+    def test_keys_of_a_role(self, role: str, keys: set[str]) -> None:
+        """And keys of its own; any other one is a warning."""
+        every = [
+            "annotations",
+            "audio",
+            "function_call",
+            "name",
+            "refusal",
+            "tool_call_id",
+            "tool_calls",
+            "weight",
+            "x",
+        ]
+        found = chat({"role": role, "content": "c", **dict.fromkeys(every)})
+        unknown = [place for _, rule, place in found if rule == "openai.unknown-key"]
+
+        assert unknown == [f"/messages/0/{key}" for key in every if key not in keys]
+
+    @pytest.mark.parametrize(
+        ("wrong", "expected"),
+        [
+            ({"messages": {}}, "an array or null"),
+            ({"response": []}, "an object or null"),
+            ({"agent_id": 5}, "a string or null"),
+            ({"job_id": 5}, "a string or null"),
+            ({"created_at": []}, "a string, a number or null"),
+            ({"meta_json": 5}, "an object, or a text that holds one"),
+        ],
+    )
+    def test_words(self, wrong: dict[str, Json], expected: str) -> None:
+        """A member of another type is told what it may be."""
+        document = parse_one([row(**{"response": a("x"), **wrong})])
+        list(plugin.to_storyline(document))
+        messages = [one.message for one in document.problems if one.rule == "openai.type"]
+
+        assert len(messages) == 1
+        assert f"expected {expected}, found" in messages[0]
 
     def test_message_of_unknown(self) -> None:
         """The message names the key."""

@@ -148,6 +148,8 @@ class TestUnknownMembers:
             ({"id": "k", "type": "function", "function": F | {"x": 1}}, {"/function/x": 1}),
             ({"id": "k", "type": "function", "function": F, "x": 1}, {"/x": 1}),
             ({"id": "k", "type": "x", "function": F}, {"/type": "x"}),
+            ({"id": "call-x", "type": "function", "function": F}, {}),
+            ({"id": "call-3-0", "type": "function", "function": F}, {}),
             ({"id": "k", "function": F}, None),
             ({"id": "k", "x": 1, "function": F}, None),
             ({"type": "function", "function": F}, {}),
@@ -180,7 +182,99 @@ class TestUnknownMembers:
                 if left is None
                 else {f"/messages/1/tool_calls/0{at}": value for at, value in left.items()}
             )
-            assert write(read(source)) == [source]
+            settings = WriteOptions()
+            assert write(read(source), settings) == [source]
+            assert settings.unplaced_residuals == {}
+            assert settings.problems == []
+
+    @pytest.mark.parametrize(
+        ("element", "left"),
+        [
+            (5, {"": 5}),
+            (None, {"": None}),
+            ("x", {"": "x"}),
+            ({"id": "n"}, {"/id": "n"}),
+            ({"id": "n", "function": {}}, {"/id": "n", "/function": {}}),
+            ({"function": {"name": ""}, "a/b": 1}, {"/function/name": "", "/a~1b": 1}),
+            ({"function": {"arguments": "{}"}, "id": 5}, {"/function/arguments": "{}", "/id": 5}),
+            ({"type": "custom", "id": "n"}, {"/type": "custom", "/id": "n"}),
+            ({"custom": {}}, {"/custom": {}}),
+        ],
+    )
+    @pytest.mark.parametrize("position", [0, 1, 2])
+    def test_no_calls(self, position: int, element: Json, left: Json) -> None:
+        """What makes no call between others comes back in its place, member by member."""
+        listed: list[Json] = [tc("k"), tc("l", '{"y": 1}')]
+        listed.insert(position, element)
+        source = {"messages": [u("q"), a("x", tool_calls=listed)]}
+        at = "/messages/1/tool_calls"
+        spelled = {f"{at}/{1 if position == 2 else 2}/function/arguments": '{"y": 1}'}
+
+        assert [one["tcid"] for one in turns(source)[1]["tool_calls"]] == ["k", "l"]
+        assert fields(source) == {
+            **spelled,
+            **{f"{at}/{position}{key}": value for key, value in left.items()},
+        }
+        assert write(read(source)) == [source]
+
+    @pytest.mark.parametrize(
+        ("element", "left"),
+        [
+            (5, {"": 5}),
+            ({"id": "n"}, {"/id": "n"}),
+            ({"id": "n", "function": {"name": ""}}, {"/id": "n", "/function/name": ""}),
+            ({"id": "", "function": {"name": "g"}}, {"/id": "", "/function/name": "g"}),
+            (
+                {"id": "n", "type": "custom", "custom": {"name": "g", "input": "x"}},
+                {"/id": "n", "/type": "custom", "/custom": {"name": "g", "input": "x"}},
+            ),
+            ({"id": "n", "function": F, "x": 1}, {"/x": 1}),
+            ({"id": "n", "function": F | {"x": 1}}, {"/function/x": 1}),
+        ],
+    )
+    def test_of_a_response(self, element: Json, left: Json) -> None:
+        """So do those of a response: openai-messages.md A4.1 and A7."""
+        listed: Json = [tc("k"), element, tc("l")]
+        value = [row(response=a("x", tool_calls=listed), agent_id="openai-import")]
+        is_call = set(left) <= {"/x", "/function/x"}
+        at = "/session_steps/0/response/tool_calls/1"
+
+        assert [one["tcid"] for one in turns(value)[1]["tool_calls"]] == (
+            ["k", "n", "l"] if is_call else ["k", "l"]
+        )
+        assert fields(value) == {f"{at}{key}": one for key, one in left.items()}
+        (again,) = rows_of(value)
+        if is_call:
+            again["response"]["tool_calls"][1].pop("type")
+        assert [again] == value
+
+    @pytest.mark.parametrize("listed", [[], [5], [{}], {}, "x", None])
+    def test_nothing_called(self, listed: Json) -> None:
+        """So does a list without any call, and what is none."""
+        source = {"messages": [u("q"), a("x", tool_calls=listed)]}
+
+        assert "tool_calls" not in turns(source)[1]
+        assert write(read(source)) == [source]
+
+    @pytest.mark.parametrize(
+        ("call", "left"),
+        [
+            ({"name": "f", "arguments": "{}"}, {}),
+            ({"name": "f"}, {}),
+            ({"name": "f", "arguments": "{ }"}, {"/arguments": "{ }"}),
+            ({"name": "f", "arguments": "{}", "x": 1}, {"/x": 1}),
+        ],
+    )
+    def test_function_call(self, call: Json, left: Json) -> None:
+        """The deprecated call comes back as it was, and what answers it."""
+        answered = {"role": "function", "name": "f", "content": "out"}
+        source = {"messages": [u("q"), a("x", function_call=call), answered]}
+
+        assert turns(source)[1]["tool_calls"][0]["tcid"] == "function_call:1"
+        assert fields(source) == {
+            f"/messages/1/function_call{at}": value for at, value in left.items()
+        }
+        assert write(read(source)) == [source]
 
 
 class TestHistory:
@@ -342,6 +436,16 @@ class TestConformed:
             {"role": "user", "name": "environment", "content": "loose"},
             u("q"),
         ]
+
+    def test_results_of_others(self) -> None:
+        """What came back to who is no agent is said by the environment."""
+        observed = {"results": [result("k", "R"), "plain"]}
+        said = [{"role": "user", "name": "environment", "content": one} for one in ("R", "plain")]
+
+        assert chat({"src": "user", "msg": "q", "observation": observed}) == [u("q"), *said]
+        assert chat({"src": "environment", "msg": "", "observation": observed}) == said
+        assert chat({"src": "environment", "msg": "m"}) == [{**said[0], "content": "m"}]
+        assert chat({"src": "critic", "msg": ""}) == [{**said[0], "content": ""}]
 
     def test_open_at_the_end(self) -> None:
         """Calls at the end of a conversation may be open."""
@@ -511,6 +615,17 @@ class TestRows:
         assert problems(document) == []
         assert fields(document) == {}
 
+    def test_times(self) -> None:
+        """A row has the time of its answer, and one without an answer that of what was said."""
+        asked = {"src": "user", "msg": "q", "ts": 1}
+        said = [{**asked, "id": 1}, agent("x", id=2), {**asked, "id": 3, "ts": 2}]
+        (document,) = write([storyline(*said)])
+
+        assert [one.get("created_at") for one in document["session_steps"]] == [None, 2]
+        said[1]["ts"] = "2026-01-01T00:00:00Z"
+        (document,) = write([storyline(*said)])
+        assert document["session_steps"][0]["created_at"] == "2026-01-01T00:00:00Z"
+
     def test_reasoning_only(self) -> None:
         """An agent who only thought has a placeholder for what was said."""
         (document,) = write([storyline(agent("", reason="r"))])
@@ -672,6 +787,79 @@ class TestEdits:
             {f"{place}/tool_calls/0/function/arguments": '{"x": 1}'}
         ]
 
+    def test_made_up_ids(self) -> None:
+        """An id that was made up, and then made to differ, gives way to the empty one that was read."""
+        listed: Json = [tc("call-1-1"), tc("")]
+        source = {"messages": [a("x", tool_calls=listed)]}
+        (one,) = read(source)
+
+        assert [made.tool_call_id for made in one.turns[0].tool_calls or ()] == [
+            "call-1-1",
+            "call-1-1#2",
+        ]
+        assert fields(source) == {"/messages/0/tool_calls/1/id": ""}
+        assert write([one]) == [source]
+
+    def test_other_names(self) -> None:
+        """What a message says itself is not overwritten."""
+        source = {
+            "messages": [
+                a("x", function_call={"name": "f", "arguments": "{}"}),
+                {"role": "function", "name": "f", "content": "out"},
+            ]
+        }
+        strange = {"/messages/1/name": "g", "/messages/0/function_call/name": "g"}
+        (one,) = read(source)
+        add_residuals(one, "openai-msg", "x.json", strange)
+        settings = WriteOptions()
+        assert write([one], settings) == [source]
+        assert list(settings.unplaced_residuals.values()) == [strange]
+
+    def test_another_kind(self) -> None:
+        """How arguments were spelled has no place in a call that became one of another kind."""
+        (one,) = read({"messages": [a("x", tool_calls=[tc("k", '{"x": 1}')])]})
+        (made,) = list(one.turns[0].tool_calls or ())
+        made.kind = "custom"
+        settings = WriteOptions()
+        (document,) = write([one], settings)
+
+        custom = {"id": "k", "type": "custom", "custom": {"name": "f", "input": '{"x":1}'}}
+        assert document == {"messages": [a("x", tool_calls=[custom])]}
+        assert list(settings.unplaced_residuals.values()) == [
+            {"/messages/0/tool_calls/0/function/arguments": '{"x": 1}'}
+        ]
+
+    def test_without_an_answer(self) -> None:
+        """A session of which no answer is left is one row, the first."""
+
+        def change(one: Storyline) -> None:
+            del one.turns[1:]
+
+        rows, _ = edited([row(step_id=3, response=a("x"))], change)
+        assert [(one["step_id"], one["response"]) for one in rows] == [(1, a("[no response]"))]
+
+    @pytest.mark.parametrize("ids", [[1, 2, 3, 5], [1, 0, 3, 4], [1, 4, 3, 4]])
+    def test_numbers(self, ids: list[int]) -> None:
+        """Where ids of turns do not tell the numbers of the steps, these are the positions."""
+
+        def change(one: Storyline) -> None:
+            for turn, turn_id in zip(one.turns, ids, strict=True):
+                turn.turn_id = turn_id
+
+        value = [row(step_id=3, response=a("x")), row(step_id=7, response=a("y"))]
+        rows, _ = edited(value, change)
+        assert [one["step_id"] for one in rows] == [1, 2]
+
+    def test_results_that_name_nothing(self) -> None:
+        """A result that names no call is left to the carrier."""
+        for value in (CHAT, [row(response=a("x"))]):
+            (one,) = read(value)
+            one.turns[1].observation = {"results": ["plain", {"source_call_id": 5}, result("k", 1)]}
+            (document,) = write([one])
+            messages = document.get("messages") or document["session_steps"][0]["messages"]
+            assert messages[-1] == tool("k", 1)
+            assert len(messages) == (3 if value is CHAT else 2)
+
     def test_added_turn(self) -> None:
         """A turn at the end is a row with a placeholder, whose number goes on."""
 
@@ -765,6 +953,7 @@ class TestEdits:
             "/session_steps/0/messages/x/a": 1,
             "/session_steps/0/messages/0": 1,
             "/session_steps/0/session_id": "other",
+            "/session_steps/0/_storyline": 1,
             "/session_steps/0/response/content": "other",
             "/session_steps/0/messages/0/role": "system",
             "/session_steps/0/response/tool_calls/7/a": 1,
