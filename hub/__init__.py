@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from hub.hookspecs import Sample as Sample
     from hub.hookspecs import hookimpl as hookimpl
     from hub.json import ExactNumber as ExactNumber
+    from hub.json import are_compact as are_compact
     from hub.json import canonical as canonical
     from hub.json import canonical_pieces as canonical_pieces
     from hub.json import compact as compact
@@ -159,6 +160,7 @@ _HOMES = {
     "hub.hookspecs": ("Detection", "FormatInfo", "Option", "Sample", "hookimpl"),
     "hub.json": (
         "ExactNumber",
+        "are_compact",
         "canonical",
         "canonical_pieces",
         "compact",

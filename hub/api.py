@@ -30,6 +30,7 @@ Input = str | os.PathLike[str] | bytes | Source
 """The path of a file or directory, `-` for standard input; the bytes of a file; or a source."""
 Report = Callable[[Problem], None]
 Container = Literal["object", "array", "lines", "dir"]
+CONTAINERS = (None, *get_args(Container))
 
 formats = Formats()
 """The formats that are there, by id: `hub.formats["ale"].info`."""
@@ -164,7 +165,7 @@ def convert(
     """
     from hub import conversion
 
-    _check_choice("container", container, (None, *get_args(Container)))
+    _check_choice("container", container, CONTAINERS)
     _check_choice("on_error", on_error, ("fail", "skip"))
     source = opened(
         input,
@@ -275,7 +276,7 @@ def write_batches(
     """
     from hub import conversion
 
-    _check_choice("container", container, (None, *get_args(Container)))
+    _check_choice("container", container, CONTAINERS)
     writer = formats[to]
     run = _Run(formats["storyline"], writer, None, report)
     run.write(

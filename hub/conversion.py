@@ -172,6 +172,10 @@ def _whole_families(readings: Iterable[Reading]) -> Iterator[list[Storyline]]:
     batch: list[Storyline] = []
     links = _Links()
     for reading in readings:
+        if not batch and not any(one.parent or one.child_ids for one in reading.storylines):
+            if reading.storylines:
+                yield reading.storylines
+            continue
         batch.extend(reading.storylines)
         for storyline in reading.storylines:
             links.add(storyline)
@@ -342,8 +346,8 @@ def split_options(
 
 
 def _for_side(format: Format, options: Mapping[str, str], side: str) -> dict[str, str]:
-    chosen = {}
-    for option in options_of(format):
+    chosen: dict[str, str] = {}
+    for option in options_of(format) if options else ():
         value = options.get(option.name)
         if value is None or option.side != side:
             continue

@@ -273,9 +273,10 @@ class _Votes(NamedTuple):
 def _votes(sample: Sample, formats: Mapping[str, Candidate]) -> _Votes:
     """Ask each of *formats* about *sample*, each in its own guard."""
     votes = _Votes([], [], [])
+    name = _base(sample.name)
     for one in formats.values():
         try:
-            suffix = _suffix(sample.name, one.info.suffixes)
+            suffix = _suffix(name, one.info.suffixes)
             if suffix:
                 votes.named.append(one.id)
             answer = _answer(one, one.detect(sample), suffix)
@@ -319,13 +320,16 @@ _COMMON = (".json", ".jsonl", ".ndjson")
 """Suffixes that say nothing about a format."""
 
 
-def _suffix(name: str | None, suffixes: Iterable[str]) -> str | None:
-    """Return the one of *suffixes* with which the file *name* ends, or the whole name when that is one of them."""
-    if name is None:
-        return None
-    base = name.replace("\\", "/").rpartition("/")[2].lower()
+def _base(name: str | None) -> str:
+    """Return the *name* of a file in lower case, without its folders and the suffix of a compression."""
+    base = (name or "").replace("\\", "/").rpartition("/")[2].lower()
     for packed in _PACKED:
         base = base.removesuffix(packed)
+    return base
+
+
+def _suffix(base: str, suffixes: Iterable[str]) -> str | None:
+    """Return the one of *suffixes* with which the file name *base* ends, or all of it when that is one of them."""
     for suffix in suffixes:
         fits = base.endswith(suffix) if suffix.startswith(".") else base == suffix
         if fits and suffix not in _COMMON:

@@ -5,6 +5,7 @@ makes. Source: residuals.md 7; carrier.md 2 for the nodes of a format.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -120,6 +121,12 @@ def _prune(node: dict[str, Any], parents: Sequence[str]) -> None:
         del holder[parents[end - 1]]
 
 
+@lru_cache(maxsize=64)
+def _split(place: str) -> tuple[str, ...]:
+    """Return the tokens of a *place* for envelopes, of which there are few."""
+    return tuple(pointers.split(place))
+
+
 # Taking out
 
 
@@ -127,7 +134,7 @@ def take(document: Json, info: FormatInfo) -> list[Envelope]:
     """Remove the envelopes of *document* and return them; a map that is left empty by that goes with them."""
     taken = []
     for pointer, node, place in _places(document, info):
-        *parents, key = pointers.split(place)
+        *parents, key = _split(place)
         holder = _holder(node, parents)
         if holder is not None and key in holder:
             taken.append(Envelope(pointer, pointer + place, holder.pop(key)))

@@ -123,10 +123,21 @@ def value_of_text(text: str) -> Json:
 
 def values_of_texts(texts: Sequence[str]) -> Iterator[Json]:
     """Yield the JSON value that each of *texts* spells, as `value_of_text`; many at once take half of the time."""
+    for start in range(0, len(texts), _SOME):
+        yield from _values_of_some(texts[start : start + _SOME])
+
+
+_SOME = 32
+"""So many texts are looked at together: they stay in the caches."""
+
+
+def _values_of_some(texts: Sequence[str]) -> Iterator[Json]:
+    together = "\n".join(texts).encode("utf-8", "surrogatepass")
     # What is found between two texts, if one is no JSON, makes this slower and not wrong.
-    is_exact = not json_text.has_long_number("\n".join(texts).encode("utf-8", "surrogatepass"))
+    is_exact = not json_text.has_long_number(together)
+    are_flat = together.count(b"[") + together.count(b"{") <= MAX_TEXT_DEPTH
     for text in texts:
-        if is_exact and (len(text) <= _FLAT or not _is_deep(text)):
+        if is_exact and (are_flat or len(text) <= _FLAT or not _is_deep(text)):
             try:
                 yield orjson.loads(text)
             except JSONDecodeError:
@@ -359,11 +370,14 @@ def dumps(value: Json, *, indent: bool = False, sort_keys: bool = False) -> byte
         InvalidDocument: more than `DEPTH` levels (`input.depth`).
         TypeError: *value* is not JSON.
     """
-    option = (_INDENT if indent else 0) | (orjson.OPT_SORT_KEYS if sort_keys else 0)
+    return _dumps(value, (_INDENT if indent else 0) | (orjson.OPT_SORT_KEYS if sort_keys else 0))
+
+
+def _dumps(value: Json, option: int) -> bytes:
     try:
         return orjson.dumps(value, _exact_number, option)
     except TypeError:
-        return b"".join(_pieces(value, option))
+        return b"".join(_exact_pieces(value, option))
 
 
 def in_one_piece(value: Json, *, sort_keys: bool = False) -> Json:
@@ -377,7 +391,24 @@ def in_one_piece(value: Json, *, sort_keys: bool = False) -> Json:
 
 def compact(value: Json) -> str:
     """Return the compact JSON text of *value*: no white space, keys in their order (storyline.md 1.2)."""
-    return dumps(value).decode()
+    try:
+        return orjson.dumps(value, _exact_number).decode()
+    except TypeError:
+        return dumps(value).decode()
+
+
+def are_compact(texts: Sequence[str], values: Sequence[Json]) -> list[bool]:
+    """Tell of each of *texts*, which spells the one of *values* beside it, whether it is the compact text of that."""
+    found: list[bool] = []
+    for start in range(0, len(texts), _SOME):
+        some, spelled = texts[start : start + _SOME], values[start : start + _SOME]
+        # No JSON text has a comma outside its brackets and strings: if all are the same together, each is.
+        together = b",".join([text.encode("utf-8", "surrogatepass") for text in some])
+        if together == dumps(spelled)[1:-1]:
+            found += [True] * len(some)
+        else:
+            found += [text == compact(one) for text, one in zip(some, spelled, strict=True)]
+    return found
 
 
 def canonical(value: Json) -> bytes:
@@ -385,32 +416,33 @@ def canonical(value: Json) -> bytes:
     return dumps(value, sort_keys=True)
 
 
-def canonical_pieces(value: Json) -> Iterator[bytes]:
-    """Yield the canonical JSON of *value* piece by piece: of an object with long arrays, some elements at a time.
+def canonical_pieces(value: Json) -> Iterator[bytes | memoryview]:
+    """Yield the canonical JSON of *value* piece by piece: of one that is large, some elements at a time.
 
     A digest of a large value is made of these faster than of one text as large as the value.
     """
-    if type(value) is not dict:
-        yield canonical(value)
-        return
-    lead = b"{"
-    for key in sorted(value):
-        member = value[key]
-        if type(member) is list and len(member) > _MANY:
-            yield lead + canonical(key) + b":"
-            lead = b"["
-            for start in range(0, len(member), _MANY):
-                yield lead + canonical(member[start : start + _MANY])[1:-1]
-                lead = b","
-            yield b"]"
-        else:
-            yield lead + canonical({key: member})[1:-1]
-        lead = b","
-    yield b"}" if value else b"{}"
+    return dump_pieces(value, sort_keys=True)
 
 
-_MANY = 64
-"""Elements of an array from which on it is written in pieces, of so many."""
+def dump_pieces(
+    value: Json, *, level: int = 0, indent: bool = False, sort_keys: bool = False
+) -> Iterator[bytes | memoryview]:
+    """Yield the text that `dumps` returns, of a value with a long array piece by piece.
+
+    Memory that is new to the program costs more than what is written to it, so a large value is written faster like
+    this. With a *level* the text is that of an element inside of so many arrays.
+
+    Raises:
+        InvalidDocument: as `dumps`, after the pieces before.
+        TypeError: as `dumps`, after the pieces before.
+    """
+    option = (_INDENT if indent else 0) | (orjson.OPT_SORT_KEYS if sort_keys else 0)
+    if _has_long_array(value, _SPLIT):
+        yield from _long_pieces(value, option, level, _SPLIT)
+    elif level:
+        yield _inside([value], option, level - 1)
+    else:
+        yield _dumps(value, option)
 
 
 def fingerprint(value: Json) -> str:
@@ -451,7 +483,7 @@ _ORJSON_DEPTH = 254
 """Levels that orjson writes."""
 
 
-def _pieces(value: Json, option: int) -> Iterator[bytes]:
+def _exact_pieces(value: Json, option: int) -> Iterator[bytes]:
     """Yield the text of *value*, which orjson does not write as a whole; the parts that it does write are its text."""
     members: list[Iterator[tuple[bytes, Json]]] = [iter([(b"", value)])]
     ends = [b""]
@@ -521,3 +553,62 @@ def _members(container: Json, option: int, level: int) -> Iterator[tuple[bytes, 
 
 def _line(option: int, level: int) -> bytes:
     return b"\n" + b"  " * level if option & _INDENT else b""
+
+
+# Long arrays
+
+_MANY = 64
+"""Elements of an array that is written as one piece."""
+_PIECE = 1 << 16
+"""Bytes that pieces of a longer one should have."""
+_SPLIT = 4
+"""So many levels above such an array are taken apart."""
+_CONTAINERS = frozenset({dict, list})
+
+
+def _has_long_array(value: Json, levels: int) -> bool:
+    """Tell whether *value* is a long array, or has one in its first *levels*."""
+    kind = type(value)
+    if kind is list and len(value) > _MANY:
+        return True
+    if kind not in _CONTAINERS or levels == 0:
+        return False
+    inner = value.values() if kind is dict else value
+    return any(type(one) in _CONTAINERS and _has_long_array(one, levels - 1) for one in inner)
+
+
+def _long_pieces(value: Json, option: int, level: int, levels: int) -> Iterator[bytes | memoryview]:
+    """Yield the text of *value*, which is inside of *level* containers, and has a long array in its first *levels*."""
+    if type(value) is list and len(value) > _MANY:
+        yield from _some_at_a_time(value, option, level)
+        return
+    for lead, one in _members(value, option, level + 1):
+        yield lead
+        if _has_long_array(one, levels - 1):
+            yield from _long_pieces(one, option, level + 1, levels - 1)
+        else:
+            yield _inside([one], option, level)
+    yield _line(option, level) + (b"}" if type(value) is dict else b"]")
+
+
+def _some_at_a_time(array: Json, option: int, level: int) -> Iterator[bytes | memoryview]:
+    """Yield the text of a long *array*, which is inside of *level* containers."""
+    line = _line(option, level + 1)
+    lead = b"[" + line
+    start, number = 0, _MANY
+    while start < len(array):
+        text = _inside(array[start : start + number], option, level)
+        yield lead
+        yield text
+        lead = b"," + line
+        start += number
+        number = max(number * _PIECE // len(text), 1)
+    yield _line(option, level) + b"]"
+
+
+def _inside(elements: Json, option: int, level: int) -> memoryview:
+    """Return the text of the *elements* of an array which is inside of *level* others."""
+    for _ in range(level):
+        elements = [elements]
+    ends = [len(_line(option, depth)) + 1 for depth in range(level + 2)]
+    return memoryview(_dumps(elements, option))[sum(ends[1:]) : -sum(ends[:-1])]

@@ -5,7 +5,6 @@ A file of a hundred million broken lines has as many problems; to keep them all 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable
 
 from hub.errors import Problem, Severity
@@ -27,7 +26,7 @@ class Problems(list[Problem]):
         super().__init__()
         self.limit = limit
         self.report = report
-        self.beyond: Counter[str] = Counter()
+        self.beyond: dict[str, int] = {}
         """How many problems of each severity are beyond the limit."""
 
     def append(self, problem: Problem, /) -> None:
@@ -37,21 +36,27 @@ class Problems(list[Problem]):
         if len(self) < self.limit:
             super().append(problem)
         else:
-            self.beyond[problem.severity] += 1
+            self.beyond[problem.severity] = self.beyond.get(problem.severity, 0) + 1
 
     def extend(self, problems: Iterable[Problem], /) -> None:
         """Add *problems*."""
         for problem in problems:
             self.append(problem)
 
+    def take(self, others: Problems) -> None:
+        """Add what *others* holds, and what is beyond its limit."""
+        self.extend(others)
+        for severity, number in others.beyond.items():
+            self.beyond[severity] = self.beyond.get(severity, 0) + number
+
     def listed(self) -> list[Problem]:
         """Return the problems that are kept, and one, as grave as the gravest of the others, that counts those."""
         if not self.beyond:
             return list(self)
-        severity = next(one for one in GRAVEST if self.beyond[one])
-        counts = ", ".join(f"{self.beyond[one]} {one}" for one in GRAVEST if self.beyond[one])
+        severity = next(one for one in GRAVEST if one in self.beyond)
+        counts = ", ".join(f"{self.beyond[one]} {one}" for one in GRAVEST if one in self.beyond)
         message = (
-            f"{self.beyond.total()} more problems ({counts}) are not listed"
+            f"{sum(self.beyond.values())} more problems ({counts}) are not listed"
             "; --limit problems=NUMBER lists more"
         )
         rest = MORE_PROBLEMS.at("", message=message)

@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pluggy
@@ -119,7 +120,7 @@ class Format:
         """Every rule that the plugin reports: the `rules` hook."""
         return tuple(self._each("rules"))
 
-    @property
+    @cached_property
     def can_write(self) -> bool:
         """Whether the plugin writes the format as well."""
         return self._implements("from_storyline")
@@ -225,6 +226,8 @@ class Formats(Mapping[str, Format]):
         self._plugins = [_Plugin(point, self._manager) for point in (OWN, *found)]
         self._loaded: dict[str, Format] = {}
         """Formats that were asked for and are usable, by id; usable they stay."""
+        self._all: dict[str, Format] = {}
+        """All that are usable, by id, once somebody has asked for all; sorted."""
         _refuse_disabled(self._plugins)
         _refuse_conflicts(self._plugins)
 
@@ -234,6 +237,12 @@ class Formats(Mapping[str, Format]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+    def values(self) -> ValuesView[Format]:
+        """Return the usable formats, sorted by id."""
+        if not self._all:
+            self._all = {id_: self[id_] for id_ in self}
+        return self._all.values()
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and len(self._named(name)) == 1
@@ -375,6 +384,7 @@ class Formats(Mapping[str, Format]):
         plugin = _Plugin(EntryPoint(found.id, name, path, ""), self._manager)
         plugin.format = found
         self._plugins.append(plugin)
+        self._all = {}
         return found
 
     def _check_free(self, found: Format) -> None:

@@ -91,6 +91,8 @@ class Shape:
 
     def all_fit(self, values: Sequence[Mapping[str, Json]]) -> bool:
         """Tell whether none of *values* has a deviation; key by key over all, which costs a fraction of one by one."""
+        if len(values) <= _FEW:
+            return all(map(self.fits, values))
         keys: set[str] = set().union(*values)
         if not keys <= self.types.keys():
             return False
@@ -144,6 +146,8 @@ class Shape:
 
 
 _NOTHING: frozenset[type] = frozenset()
+_FEW = 6
+"""So many objects are asked one by one: key by key would take longer."""
 
 
 def _is_in_range(value: Json) -> bool:

@@ -17,10 +17,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Literal, Self
 
 from hub.compression import compressor
-from hub.errors import HubError, InvalidDocument, Json, UsageError
+from hub.errors import MISSING, HubError, InvalidDocument, Json, UsageError
 from hub.input_rules import TOO_DEEP
-from hub.json import dumps
-from hub.json_text import too_deep_at
+from hub.json import dump_pieces, dumps
 from hub.limits import DEPTH
 from hub.staging import Area, Staging, system_errors
 from hub.streams import check_path, is_remote
@@ -208,14 +207,16 @@ class _Documents:
         container: Container | None,
         *,
         sort_keys: bool,
+        is_staged: bool = True,
     ) -> None:
         self._write = write
         self._container: Container | None = container
         self._sort_keys = sort_keys
+        self._is_staged = is_staged
+        """Whether nobody sees what is written when writing fails later on."""
         self._count = 0
-        self._held: bytes | None = None
-        """The text of the first document, until it is known whether it is the only one."""
-        self._end = b""
+        self._held: Json | bytes = MISSING
+        """The first document, until it is known whether it is the only one."""
         self._elements = 0
 
     @property
@@ -243,7 +244,7 @@ class _Documents:
             self._container = "object"
         if self._container == "lines":
             for record in document if isinstance(document, list) else [document]:
-                self._write(_text(record, indent=False, sort_keys=self._sort_keys))
+                self._put(record, indent=False)
                 self._write(b"\n")
         elif self._count > 1 and self._container == "object":
             raise UsageError("more than one document; array, lines and dir hold several")
@@ -252,18 +253,13 @@ class _Documents:
 
     def _add_indented(self, document: Json | bytes) -> None:
         if self._count == 1 and self._container != "array":
-            self._held = _text(document, sort_keys=self._sort_keys)
-            self._end = b"" if isinstance(document, bytes) else b"\n"
+            self._held = document
             return
-        if self._held is not None:
+        if self._held is not MISSING:
             self._container = "array"
-            if _DEEP in self._held and too_deep_at(self._held, DEPTH - 1) is not None:
-                raise _too_deep()
-            self._element(self._held.replace(b"\n", b"\n  "))
-            self._held = None
-        # In an array of its own it has the brackets, and the indentation, that it has in this one.
-        text = memoryview(_text([document], sort_keys=self._sort_keys))
-        self._element(text[len(_OPEN) : -len(_CLOSE)])
+            self._element(self._held)
+            self._held = MISSING
+        self._element(document)
 
     def end(self) -> None:
         """Write what is left.
@@ -271,37 +267,38 @@ class _Documents:
         Raises:
             UsageError: there is no document for the object.
         """
-        if self._held is not None:
-            self._write(self._held)
-            self._write(self._end)
+        if self._held is not MISSING:
+            self._put(self._held)
+            self._write(b"" if isinstance(self._held, bytes) else b"\n")
         elif self._container == "object":
             raise UsageError("no document; an object holds one")
         elif self._container != "lines":
             self._write(_CLOSE + b"\n" if self._elements else b"[]\n")
 
-    def _element(self, text: bytes | memoryview) -> None:
+    def _element(self, document: Json) -> None:
         self._write(b",\n  " if self._elements else _OPEN)
         self._elements += 1
-        self._write(text)
+        self._put(document, level=1)
+
+    def _put(self, document: Json | bytes, *, level: int = 0, indent: bool = True) -> None:
+        """Write the text of *document*, inside of *level* arrays."""
+        if isinstance(document, bytes):
+            self._write(document)
+            return
+        try:
+            if level or self._is_staged:
+                for piece in dump_pieces(
+                    document, level=level, indent=indent, sort_keys=self._sort_keys
+                ):
+                    self._write(piece)
+            else:
+                self._write(dumps(document, indent=indent, sort_keys=self._sort_keys))
+        except InvalidDocument as error:
+            message = f"the output would have more than {DEPTH} levels of arrays and objects"
+            raise InvalidDocument([TOO_DEEP.at("", message=message)]) from error
 
 
 _OPEN, _CLOSE = b"[\n  ", b"\n]"
-_DEEP = b"\n" + b"  " * (DEPTH - 1)
-"""In the text of every document that has as many levels as a reader takes, and none to spare for an array."""
-
-
-def _text(document: Json | bytes, *, indent: bool = True, sort_keys: bool = False) -> bytes:
-    if isinstance(document, bytes):
-        return document
-    try:
-        return dumps(document, indent=indent, sort_keys=sort_keys)
-    except InvalidDocument as error:
-        raise _too_deep() from error
-
-
-def _too_deep() -> InvalidDocument:
-    message = f"the output would have more than {DEPTH} levels of arrays and objects"
-    return InvalidDocument([TOO_DEEP.at("", message=message)])
 
 
 # Targets
@@ -450,7 +447,7 @@ class _StreamSink(Sink):
     def __init__(self, target: str | None, container: Container | None, *, sort_keys: bool) -> None:
         super().__init__()
         self._target = target
-        self._documents = _Documents(self._put, container, sort_keys=sort_keys)
+        self._documents = _Documents(self._put, container, sort_keys=sort_keys, is_staged=False)
         self._stream: BinaryIO | None = None
 
     @property

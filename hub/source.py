@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import islice
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from hub import input_rules as rules
@@ -218,8 +219,9 @@ class Source:
     ) -> list[str]:
         """Return the relative paths of the first *limit* files below a directory, in path order.
 
-        Symbolic links are not followed; what is neither a file nor a directory is passed over. So are, if only the
-        first files are asked for, folders that cannot be read; otherwise *refused* is called with the error of each.
+        With a *limit* those of the first so many folders. Symbolic links are not followed; what is neither a file nor a
+        directory is passed over. So are, if only the first files are asked for, folders that cannot be read; otherwise
+        *refused* is called with the error of each.
 
         Raises:
             HubError: a folder cannot be read, and there is no *refused*.
@@ -234,9 +236,8 @@ class Source:
         skips = limit is not None or refused is not None
         with self._errors():
             try:
-                return list(
-                    islice(paths_below(self._directory, pass_over if skips else None), limit)
-                )
+                found = paths_below(self._directory, pass_over if skips else None, limit)
+                return list(islice(found, limit))
             except PermissionError as error:
                 raise _folder_error(error) from None
 
@@ -349,8 +350,8 @@ class Source:
 
     def _take_problems(self, problems: Problems, name: str) -> None:
         """Move the *problems* of the file *name* to those of its directory."""
-        self.problems.extend(_placed(one, name) for one in problems)
-        self.problems.beyond.update(problems.beyond)
+        problems[:] = [_placed(one, name) for one in problems]
+        self.problems.take(problems)
         problems.clear()
         problems.beyond.clear()
 
@@ -479,20 +480,9 @@ class Source:
             stream = opened.enter_context(closing(self._origin.open(again=again)))
             yield opened.enter_context(closing(decompressed(stream)))
 
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def _errors(self) -> _Errors:
         """Name the input in errors, and make those of the system the hub's."""
-        name = self.name or "standard input"
-        try:
-            yield
-        except InvalidDocument as error:
-            raise InvalidDocument(error.problems, self.name) from None
-        except FileNotFoundError:
-            raise UsageError(f"{name}: no such file or directory") from None
-        except OSError as error:
-            raise HubError(f"{name}: {(error.strerror or str(error)).lower()}") from None
-        except MemoryError:
-            raise HubError(f"{name}: not enough memory") from None
+        return _Errors(self.name)
 
     def bytes(self) -> bytes:
         """Return the bytes of the input, unpacked, whatever they are; for formats that are not JSON."""
@@ -502,6 +492,34 @@ class Source:
                 read += piece
                 check_size(len(read), self.limits.size)
         return _bytes(read)
+
+
+class _Errors:
+    """Names an input in errors, and makes those of the system the hub's."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str | None) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        name = self._name or "standard input"
+        if isinstance(error, InvalidDocument):
+            raise InvalidDocument(error.problems, self._name) from None
+        if isinstance(error, FileNotFoundError):
+            raise UsageError(f"{name}: no such file or directory") from None
+        if isinstance(error, OSError):
+            raise HubError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+        if isinstance(error, MemoryError):
+            raise HubError(f"{name}: not enough memory") from None
 
 
 class _Ahead(NamedTuple):

@@ -6,8 +6,9 @@ Source: design.md, failure.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
+from types import TracebackType
 from typing import BinaryIO, NamedTuple
 
 from hub import leftovers
@@ -271,13 +272,30 @@ _BUFFER = 1 << 16
 _BINARY: int = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-@contextmanager
-def system_errors(name: str) -> Iterator[None]:
+def system_errors(name: str) -> SystemErrors:
     """Make errors of the system the hub's, and name what they are about."""
-    try:
-        yield
-    except OSError as error:
-        raise HubError(f"{name}: {(error.strerror or str(error)).lower()}") from None
+    return SystemErrors(name)
+
+
+class SystemErrors:
+    """The context of `system_errors`: entered for each piece that is written, so it is no generator."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, OSError):
+            raise HubError(f"{self._name}: {(error.strerror or str(error)).lower()}") from None
 
 
 def _is_same(path: str, other: str) -> bool:

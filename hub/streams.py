@@ -218,16 +218,23 @@ def check_path(path: str) -> None:
 
 
 def paths_below(
-    directory: str, refused: Callable[[OSError], object] | None = None
+    directory: str,
+    refused: Callable[[OSError], object] | None = None,
+    most: int | None = None,
 ) -> Iterator[str]:
     """Yield the relative paths of the files below *directory*, in path order; symbolic links are not followed.
 
-    *refused* is called with the error of a folder in it that cannot be read; without it, that error is raised.
+    *refused* is called with the error of a folder in it that cannot be read; without it, that error is raised. No more
+    folders in it are looked into than *most*.
     """
     folders = [_listing(directory, "")]
+    left = sys.maxsize if most is None else most
     while folders:
         for path, is_folder in folders[-1]:
             if is_folder:
+                if not left:
+                    continue
+                left -= 1
                 try:
                     folders.append(_listing(directory, path))
                 except OSError as error:

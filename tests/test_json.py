@@ -20,10 +20,12 @@ from hub.errors import MISSING, HubError, InvalidDocument, Json, Problem
 from hub.json import (
     ExactNumber,
     Place,
+    are_compact,
     canonical,
     canonical_pieces,
     check_depth,
     compact,
+    dump_pieces,
     dumps,
     duplicate_keys,
     fingerprint,
@@ -964,6 +966,27 @@ class TestManyTexts:
             assert equal(alone, together)
 
 
+class TestAreCompact:
+    """Whether texts are spelled as they would be written, many at once."""
+
+    def test_each(self) -> None:
+        """One that has a space, an escape or another number is none, whatever is around it."""
+        odd = ('{"a": 1}', '"\\u0041"', "1.50", " 1", '{"b":1,"b":2}')
+        for texts in ([*["[1,2]"] * 70, *odd, "{}"], ["[1]", '{"n":123456789012345678901}']):
+            values = list(values_of_texts(texts))
+            assert [text not in odd for text in texts] == are_compact(texts, values)
+
+    def test_none(self) -> None:
+        """None at all are no trouble."""
+        assert [] == are_compact([], [])
+
+    @given(st.lists(json_values()))
+    def test_any(self, values: list[Json]) -> None:
+        """Whatever is written as compact text is that."""
+        texts = [compact(value) for value in values]
+        assert [True] * len(values) == are_compact(texts, values)
+
+
 class TestCanonicalPieces:
     """The canonical text, a piece at a time."""
 
@@ -984,11 +1007,78 @@ class TestCanonicalPieces:
         assert canonical(value) == b"".join(canonical_pieces(value))
 
     def test_no_piece_is_as_long_as_the_whole(self) -> None:
-        """Of a long array each piece has 64 elements."""
-        lengths = [len(piece) for piece in canonical_pieces({"messages": ["x" * 97] * 640})]
-        assert 6_400 == max(lengths)
+        """Of a long array the first piece has 64 elements, and others as many as make 64 kB."""
+        lengths = [len(piece) for piece in canonical_pieces({"messages": ["x" * 97] * 6_400})]
+        assert [6_399, 65_499, 65_499] == [length for length in lengths if length > 99][:3]
+        assert 65_499 == max(lengths)
 
     @given(json_values())
     def test_any(self, value: Json) -> None:
         """Whatever the value is."""
         assert canonical(value) == b"".join(canonical_pieces(value))
+
+
+class TestDumpPieces:
+    """Text that is written piece by piece."""
+
+    LONG: Json = [{"b": 1, "a": [2**70, "\ud800", None, {}]}, [], "x"] * 30
+    VALUES: tuple[Json, ...] = (
+        LONG,
+        [LONG],
+        {"b": LONG, "a": {"z": 1, "y": []}, "\ud800": LONG},
+        {"attempts": [{"trajectory": {"steps": LONG}}, {"n": [], "a": 2.0}]},
+        [[[[[LONG]]]]],
+        [[0] * 64, [0] * 65],
+        [loads(nested(507)), *range(100)],
+        {"a": [loads(nested(505))], "b": [1] * 65},
+        {},
+        "x",
+    )
+
+    @pytest.mark.parametrize("value", VALUES)
+    @pytest.mark.parametrize("indent", [True, False])
+    @pytest.mark.parametrize("sort_keys", [True, False])
+    def test_are_the_whole(self, value: Json, indent: bool, sort_keys: bool) -> None:  # noqa: FBT001
+        """Joined they are what is written at once."""
+        pieces = dump_pieces(value, indent=indent, sort_keys=sort_keys)
+        assert dumps(value, indent=indent, sort_keys=sort_keys) == b"".join(pieces)
+
+    @pytest.mark.parametrize("value", VALUES)
+    def test_in_arrays(self, value: Json) -> None:
+        """As an element it has the indentation of one."""
+        pieces = dump_pieces(value, level=2, indent=True)
+        assert dumps([[value]], indent=True) == b"[\n  [\n    %b\n  ]\n]" % b"".join(pieces)
+        pieces = dump_pieces(value, level=2)
+        assert dumps([[value]]) == b"[[%b]]" % b"".join(pieces)
+
+    def test_takes_long_arrays_apart(self) -> None:
+        """Also where they are some levels inside; others are one piece."""
+        assert 1 < len(list(dump_pieces({"attempts": [{"trajectory": {"steps": [0] * 65}}]})))
+        assert 1 == len(list(dump_pieces({"attempts": [{"trajectory": {"steps": [0] * 64}}]})))
+
+    @given(json_values(), st.booleans(), st.integers(0, 3))
+    def test_any(self, value: Json, indent: bool, level: int) -> None:  # noqa: FBT001
+        """Whatever the value is."""
+        value = [value] * 65
+        whole = value
+        for _ in range(level):
+            whole = [whole]
+        text = b"".join(dump_pieces(value, level=level, indent=indent))
+        assert dumps(whole, indent=indent).find(text) > level - 1
+        assert dumps(whole) == dumps(loads(b"[" * level + text + b"]" * level))
+
+    @pytest.mark.parametrize("indent", [True, False])
+    def test_too_deep(self, indent: bool) -> None:  # noqa: FBT001
+        """Levels count from the outermost array on."""
+        long: Json = [loads(nested(DEPTH - 2)), *range(64)]
+        assert b"".join(dump_pieces(long, level=1, indent=indent))
+        with pytest.raises(InvalidDocument, match="levels of arrays and objects"):
+            list(dump_pieces(long, level=2, indent=indent))
+        with pytest.raises(InvalidDocument, match="levels of arrays and objects"):
+            list(dump_pieces({"a": loads(nested(DEPTH - 1)), "b": long}, level=1, indent=indent))
+
+    @pytest.mark.parametrize("value", [{"a": [0] * 65, 1: 2}, [{1: 2}] * 65, [0, [set()] * 65]])
+    def test_no_json(self, value: Json) -> None:
+        """What is no JSON is refused there too."""
+        with pytest.raises(TypeError, match="JSON"):
+            list(dump_pieces(value))

@@ -112,12 +112,17 @@ class TestOf:
         assert {"name"} == Shape.of(Longer).required
 
 
+MANY = [GOOD] * 20
+"""So many that they are asked key by key."""
+
+
 class TestFits:
     def test_good(self) -> None:
         """Values of the right types fit."""
         assert STEP.fits(GOOD)
         assert STEP.fits({"step_id": HUGE - 1})
         assert STEP.all_fit([GOOD, {"step_id": -HUGE}])
+        assert STEP.all_fit([*MANY, GOOD, {"step_id": -HUGE}])
         assert [] == list(STEP.deviations(GOOD))
 
     @pytest.mark.parametrize("cost", [0.5, HUGE, -(10**400)])
@@ -126,6 +131,7 @@ class TestFits:
         step = {"step_id": 1, "cost": cost}
         assert STEP.fits(step)
         assert STEP.all_fit([step])
+        assert STEP.all_fit([*MANY, step])
         assert [] == list(STEP.deviations(step))
 
     @pytest.mark.parametrize(("key", "value", "expected"), WRONG)
@@ -134,6 +140,7 @@ class TestFits:
         step = {**GOOD, key: value}
         assert not STEP.fits(step)
         assert not STEP.all_fit([GOOD, step])
+        assert not STEP.all_fit([*MANY, GOOD, step])
         assert [Deviation("type", key, value, expected)] == list(STEP.deviations(step))
 
     def test_null(self) -> None:
@@ -141,6 +148,7 @@ class TestFits:
         step = {**GOOD, "ok": None}
         assert not STEP.fits(step)
         assert not STEP.all_fit([step])
+        assert not STEP.all_fit([*MANY, step])
         assert [Deviation("null", "ok", None, "a boolean")] == list(STEP.deviations(step))
 
     def test_unknown(self) -> None:
@@ -148,12 +156,14 @@ class TestFits:
         step = {"x": None, **GOOD}
         assert not STEP.fits(step)
         assert not STEP.all_fit([GOOD, step])
+        assert not STEP.all_fit([*MANY, GOOD, step])
         assert [Deviation("unknown", "x", None, "a known key")] == list(STEP.deviations(step))
 
     def test_missing(self) -> None:
         """So is a required key that is not there."""
         assert not STEP.fits({})
         assert not STEP.all_fit([GOOD, {}])
+        assert not STEP.all_fit([*MANY, GOOD, {}])
         missing = Deviation("missing", "step_id", MISSING, "an integer")
         assert [missing] == list(STEP.deviations({}))
 
@@ -174,8 +184,9 @@ class TestFits:
 
         shape = Shape.of(Message)
         assert shape.fits({"text": None})
-        assert shape.all_fit([{"text": None}])
-        assert not shape.all_fit([{"text": None}, {}])
+        for number in (1, 20):
+            assert shape.all_fit([{"text": None}] * number)
+            assert not shape.all_fit([*[{"text": None}] * number, {}])
         assert [Deviation("missing", "text", MISSING, "a value")] == list(shape.deviations({}))
 
     @given(st.lists(st.dictionaries(st.sampled_from([*GOOD, "x"]), json_values(2)), max_size=3))
@@ -184,3 +195,4 @@ class TestFits:
         answers = [not list(STEP.deviations(step)) for step in steps]
         assert answers == [STEP.fits(step) for step in steps]
         assert all(answers) is STEP.all_fit(steps)
+        assert all(answers) is STEP.all_fit([*MANY, *steps])

@@ -762,6 +762,15 @@ class TestFiles:
 
         assert ["d/" * 400 + "x.json"] == Source.open(tmp_path).paths()
 
+    def test_first_folders(self, tmp_path: Path) -> None:
+        """As many folders are looked into as files are asked for, however deep they are."""
+        (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+        for place in ("a/b/c/deep.json", "a/b/x.json", "z.json"):
+            (tmp_path / place).touch()
+
+        assert ["a/b/x.json", "z.json"] == Source.open(tmp_path).paths(2)
+        assert ["a/b/c/deep.json", "a/b/x.json", "z.json"] == Source.open(tmp_path).paths(3)
+
 
 class TestStandardInput:
     @pytest.fixture

@@ -25,7 +25,9 @@ SUFFIXES = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip"
 def stem_of(path: str) -> str | None:
     """Return the *path* of an archive without its suffixes; None if it is no archive, by its name."""
     lower = path.lower()
-    for suffix in sorted(SUFFIXES, key=len, reverse=True):
+    if not lower.endswith(SUFFIXES):
+        return None
+    for suffix in SUFFIXES:
         if lower.endswith(suffix) and os.path.basename(lower) != suffix:
             return path[: -len(suffix)]
     return None

@@ -21,6 +21,7 @@ from hub.batch.outcome import RESULTS, Outcome
 from hub.batch.places import below, joined
 from hub.batch.planning import STATE, Item
 from hub.errors import HubError, Problem, Severity, UsageError
+from hub.json import dumps
 from hub.streams import is_remote
 
 VERSION = 1
@@ -83,7 +84,7 @@ class Journal:
     def begun(self, item: Item) -> None:
         """Note that *item* is given to somebody."""
         if item.place not in self._begun and not _exists(joined(self._folder, item.place)):
-            self._add(self._file, _line({"begun": item.place}))
+            self._add(_line({"begun": item.place}))
 
     def without_earlier(self, item: Item, outcome: Outcome) -> Outcome:
         """Remove what an earlier run wrote of *item* and this one has not; return *outcome*, which then says so.
@@ -122,7 +123,12 @@ class Journal:
     def ended(self, item: Item, outcome: Outcome) -> None:
         """Note what became of *item*."""
         line = self._lines[item.place] = _line(self._entry(item, outcome))
-        self._add(self._file, line)
+        self._add(line)
+
+    def flush(self) -> None:
+        """Write what was noted to the file."""
+        if self._file is not None:
+            self._file.flush()
 
     def in_order(self, item: Item) -> None:
         """Note what became of *item* in the journal of the whole run, which is in the order of the plan."""
@@ -137,18 +143,19 @@ class Journal:
 
     def _entry(self, item: Item, outcome: Outcome) -> dict[str, Any]:
         """Return what is noted of an input that has ended; its outputs by their path below the folder."""
-        told = outcome._replace(
-            outputs=[below(self._folder, path) for path in outcome.outputs],
-            problems=[problem._asdict() for problem in outcome.problems],  # type: ignore[misc]  # JSON
-            measures=None,
-            made=None,
-        )
+        told = {
+            **outcome._asdict(),
+            "outputs": [below(self._folder, path) for path in outcome.outputs],
+            "problems": [problem._asdict() for problem in outcome.problems],
+            "measures": None,
+            "made": None,
+        }
         return {
             "input": item.name,
             "place": item.place,
             "identity": item.identity,
             "sizes": _sizes(outcome),
-            "outcome": told._asdict(),
+            "outcome": told,
         }
 
     def _outcome(self, told: dict[str, Any]) -> Outcome:
@@ -160,10 +167,9 @@ class Journal:
             }
         )
 
-    def _add(self, file: BinaryIO | None, line: bytes) -> None:
-        if file is not None:
-            file.write(line)
-            file.flush()
+    def _add(self, line: bytes) -> None:
+        if self._file is not None:
+            self._file.write(line)
 
     def _open(self, *, resume: bool, force: bool) -> None:
         path = os.path.join(self._state, _FILE)
@@ -180,9 +186,9 @@ class Journal:
         os.mkdir(self.temporary)
         if not (is_there and resume and self._load()):
             self._file.truncate(0)
-            self._add(self._file, _line(self._run))
+            self._add(_line(self._run))
         self._next = open(os.path.join(self._state, _NEXT), "wb")  # noqa: SIM115  # as above
-        self._add(self._next, _line(self._run))
+        self._next.write(_line(self._run))
 
     def _load(self) -> bool:
         """Read what is there; tell whether anything is.
@@ -361,4 +367,4 @@ def _exists(path: str) -> bool:
 
 
 def _line(value: dict[str, Any]) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode() + b"\n"
+    return dumps(value) + b"\n"

@@ -64,6 +64,7 @@ class _Ray(Generic[Thing, Result]):
         again = list(map(self._events.again, to_do))
         for thing in to_do:
             self._events.begun(thing)
+        self._events.settle()
         fresh = self._fresh(to_do, again)
         for thing, known in window:
             if known is not None:

@@ -429,16 +429,20 @@ class _Noted(Events[Item, Outcome]):
         self._journal.ended(thing, result)
         return told
 
+    def settle(self) -> None:
+        """Write what was noted."""
+        self._journal.flush()
+
 
 def _to_do(
     items: Iterator[Item], journal: journals.Journal
 ) -> Iterator[tuple[Item, Outcome | None]]:
     """Yield *items*, each with what became of it in an earlier run, if that still holds."""
     for item in items:
-        stamped = item._replace(identity=item.stamp())
-        known = journal.known(stamped)
-        is_again = known is None and journal.may_be_there(item)
-        yield (stamped._replace(is_again=True) if is_again else stamped), known
+        stamped = item._replace(
+            identity=item.stamp(), is_again=item.is_again or journal.may_be_there(item)
+        )
+        yield stamped, journal.known(stamped)
 
 
 def _check(inputs: Sequence[str]) -> None:
@@ -479,7 +483,7 @@ def _described(settings: dict[str, Any]) -> dict[str, Any]:
     chosen = {settings["to"], settings["format"]} - {None} if settings["format"] else set(formats)
     return {
         "hub": __version__,
-        "plugins": sorted(formats[name].origin for name in chosen),
+        "formats": sorted(formats[name].origin for name in chosen),
         **{name: _plain(value) for name, value in sorted(settings.items())},
     }
 

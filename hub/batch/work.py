@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -106,11 +105,12 @@ class Converting(NamedTuple):
             sort_keys=api.formats[self.to].info.sorts_keys,
             area=Area(self.output, self.temporary),
         )
-        redacted: Counter[str] = Counter()
+        redacted: dict[str, int] = {}
 
         def count(problem: Problem) -> None:
             if problem.rule == REDACTED.rule:
-                redacted[problem.found or ""] += 1
+                kind = problem.found or ""
+                redacted[kind] = redacted.get(kind, 0) + 1
 
         result = api.convert(
             source,

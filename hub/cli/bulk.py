@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 EVERY = 10.0
 """Seconds between two lines that say how far it is, where no terminal shows it."""
+REDRAWN = 0.1
+"""Seconds between two looks of the bar on a terminal."""
 
 
 def follow(
@@ -121,17 +123,35 @@ def _bar(counts: Counts, total: int | None) -> Iterator[Callable[[], None]]:
     )
     begin = time.monotonic()
     console = Console(file=sys.stderr)
+    # Drawn here and by no thread of its own: a process with one thread only can make workers that are copies of it.
     progress = Progress(
-        *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
+        *columns,
+        console=console,
+        transient=True,
+        auto_refresh=False,
+        redirect_stdout=False,
+        redirect_stderr=False,
     )
     with progress, _above(console):
         task = progress.add_task("", total=total, rate=0.0, failures=0)
+        progress.refresh()
+        drawn = begin
+
+        def draw(now: float) -> None:
+            rate = counts.total / max(now - begin, 1e-9)
+            progress.update(
+                task, completed=counts.total, rate=rate, failures=counts.failures, refresh=True
+            )
 
         def step() -> None:
-            seconds = max(time.monotonic() - begin, 1e-9)
-            progress.update(task, advance=1, rate=counts.total / seconds, failures=counts.failures)
+            nonlocal drawn
+            now = time.monotonic()
+            if now - drawn >= REDRAWN:
+                drawn = now
+                draw(now)
 
         yield step
+        draw(time.monotonic())
 
 
 @contextmanager

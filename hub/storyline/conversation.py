@@ -33,9 +33,14 @@ def effective_prompt(storyline: Storyline, turn: Turn) -> PromptPair:
 
 
 def effective_env(storyline: Storyline, turn: Turn) -> Env:
-    """Return the environment at *turn*: the task's, with the turn's delta merged over it shallowly."""
+    """Return the environment at *turn*: the task's, with the turn's delta merged over it shallowly.
+
+    Where the turn has none it is the task's own, which is shared.
+    """
     base = (storyline.task and storyline.task.env) or Env()
-    overlay = turn.env or Env()
+    overlay = turn.env
+    if overlay is None:
+        return base
 
     def either(name: str) -> Any:
         value = getattr(overlay, name)

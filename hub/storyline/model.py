@@ -36,7 +36,10 @@ def _text(value: str | None) -> str | None:
 
 def _value(value: Json) -> Json:
     """Return *value*, but None for `""` and `{}`."""
-    return None if value in ("", {}) else value
+    return None if type(value) in _EMPTIABLE and not value else value
+
+
+_EMPTIABLE = frozenset({str, dict})
 
 
 class _Model:

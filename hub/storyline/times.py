@@ -6,6 +6,7 @@ An instant is a signed 64-bit count of nanoseconds since 1970-01-01T00:00:00Z. S
 import re
 from collections.abc import Collection
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from hub.errors import UsageError
@@ -82,8 +83,9 @@ def are_timestamps(texts: Collection[str]) -> bool:
 
 def time_layouts(texts: Collection[str]) -> set[bytes] | None:
     """Return how *texts* are laid out, with `0` for every digit, if each is a usual time; None if one may not be."""
-    if not texts:
-        return set()
+    if len(texts) <= _FEW:
+        few = set(map(_layout, texts))
+        return None if None in few else few  # type: ignore[return-value]  # none of them is None
     together = "\n".join(texts).encode("utf-8", "surrogatepass")
     layouts = together.translate(_AS_LAYOUT).split(b"\n")
     found = set(layouts)
@@ -102,6 +104,25 @@ def time_layouts(texts: Collection[str]) -> set[bytes] | None:
     except ValueError:
         return None
     return found
+
+
+_FEW = 16
+"""So many texts are looked at one by one: together they would take longer."""
+
+
+@lru_cache(maxsize=4096)
+def _layout(text: str) -> bytes | None:
+    """Return the layout of one text, as `time_layouts`; whoever reads, checks and writes a time asks about the same."""
+    layout = text.encode("utf-8", "surrogatepass").translate(_AS_LAYOUT)
+    if layout not in _LAYOUTS or not "17" <= text < "22" or "24:00:00" in text:
+        return None
+    if text[-1] != "Z" and text[-2:] >= "60":
+        return None
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return layout
 
 
 def instant(value: Any) -> int | None:

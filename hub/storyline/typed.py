@@ -1,7 +1,7 @@
-"""Whether turns have fields of the right types, asked for all of them together, column by column.
+"""Whether a Storyline has fields of the right types, asked for all turns together, column by column.
 
 Types are checked where a Storyline is read. What a plugin made in Python is checked here, before it is written: that
-takes a tenth of reading its JSON again. Source: storyline.md 1, 4 and 5.
+takes a tenth of reading its JSON again, and no cattrs. Source: storyline.md 1 to 5.
 """
 
 from __future__ import annotations
@@ -16,8 +16,18 @@ from typing import Any, get_args, get_origin, get_type_hints
 import attrs
 
 from hub.storyline.calls import GREATEST, LEAST
-from hub.storyline.model import Timestamp, Turn
+from hub.storyline.model import Storyline, Timestamp, Turn
+from hub.storyline.rules import RESULT_MEMBERS
 from hub.storyline.times import are_timestamps, is_timestamp
+
+
+def is_typed(storyline: Storyline) -> bool:
+    """Tell whether *storyline*, and what is in it, certainly has the types of the model; False says nothing."""
+    if not _fit(Storyline, [storyline]):
+        return False
+    result = None if storyline.task is None else storyline.task.result
+    # An extra of that name would be written in the place of a typed member.
+    return result is None or RESULT_MEMBERS.isdisjoint(result.extras)
 
 
 def are_typed(turns: Sequence[Turn]) -> bool:
@@ -32,23 +42,34 @@ def _fit(kind: Any, objects: Sequence[Any]) -> bool:
         return False
     for name, allowed, inner in _columns(kind):
         column = list(map(attrgetter(name), objects))
+        if None in column and column.count(None) == len(column):
+            if NoneType not in allowed:
+                return False
+            continue
         found = set(map(type, column))
         if not found <= allowed:
             return False
-        if found == {NoneType}:
-            continue
+        values = column if NoneType not in found else [one for one in column if one is not None]
         if inner is not None:
-            values = [value for value in column if value is not None]
-            if not _fit(inner, list(chain.from_iterable(values)) if list in found else values):
+            if not _fit_inside(inner, found, values):
                 return False
-        elif allowed == _TIME:
-            if not _are_times([value for value in column if value is not None]):
+        elif allowed >= _TIME:
+            if not _are_times(values):
                 return False
-        elif int in found:
-            numbers = [value for value in column if value is not None]
-            if min(numbers) < LEAST or max(numbers) > GREATEST:
-                return False
+        elif int in found and (min(values) < LEAST or max(values) > GREATEST):
+            return False
     return True
+
+
+def _fit_inside(inner: Any, found: set[type], values: Sequence[Any]) -> bool:
+    """Tell whether *values*, of the types *found*, hold objects of the class *inner* only, or are such objects."""
+    if list in found:
+        return _fit(inner, list(chain.from_iterable(values)))
+    if dict in found:
+        return _fit(str, list(chain.from_iterable(values))) and _fit(
+            inner, [one for value in values for one in value.values()]
+        )
+    return _fit(inner, values)
 
 
 def _are_times(values: Sequence[Any]) -> bool:
@@ -60,19 +81,26 @@ def _are_times(values: Sequence[Any]) -> bool:
 
 
 _Column = tuple[str, frozenset[Any], Any]
-"""A field, the types that it may have, and the class of the objects that it holds, or a list of which."""
-_TIME = frozenset({*get_args(Timestamp), NoneType})
+"""A field, the types that it may have, and the class of what it holds: itself, in a list, or in a mapping."""
+_TIME = frozenset(get_args(Timestamp))
 
 
 @cache
 def _columns(kind: Any) -> Sequence[_Column]:
     """Return the fields of a class of the model; not those that may be any JSON."""
     columns: list[_Column] = []
-    for name, hint in get_type_hints(kind).items():
+    for name, hint in get_type_hints(kind).items() if attrs.has(kind) else ():
         members = get_args(hint) if NoneType in get_args(hint) else (hint,)
         if Any in members:
             continue
         allowed = frozenset(get_origin(one) or one for one in members)
-        held = [one for each in members for one in (each, *get_args(each)) if attrs.has(one)]
+        held = [inner for inner in map(_held, members) if inner is not None]
         columns.append((name, allowed, held[0] if held else None))
     return columns
+
+
+def _held(hint: Any) -> Any:
+    """Return the class of what a value of the type *hint* holds, or of which it is; None: that needs no second look."""
+    *_, inner = get_args(hint) or (hint,)
+    is_looked_at = attrs.has(inner) or get_origin(hint) is list
+    return inner if is_looked_at else None

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hub import api
+from hub.batch import pool
 from hub.batch.outcome import Outcome
 from hub.cli.app import run
 from hub.registry import Formats
@@ -395,8 +396,11 @@ class TestWorkers:
         ] == err.splitlines()[:2]
         assert 10 == len(tree("out"))
 
-    def test_one_that_is_ended_while_it_starts(self, hub: Hub) -> None:
+    def test_one_that_is_ended_while_it_starts(
+        self, hub: Hub, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """A worker that is ended while it loads plugins shows no trace, and no plugin is blamed for it."""
+        monkeypatch.setattr(pool, "start_method", lambda: "spawn")
         write("in/1.json", story("a"))
         plugin = ("--plugin", str(TOYS / "stopped.py"))
         convert = ("convert", "in", "--to", "storyline", "-o", "out", "--jobs", "2")
@@ -622,6 +626,21 @@ class TestResume:
         assert 0 == status
         assert {"rows/d.storyline.json": "d"} == sessions("out")
         assert "out/rows/e.storyline.json, of an earlier run, is removed" in err
+
+    def test_other_versions(self, hub: Hub) -> None:
+        """So is one with another version of a plugin."""
+        write("in/a.json", story("a"))
+        hub(*self.CONVERT)
+        journal = Path("out", STATE, "journal.jsonl")
+        first, *lines = journal.read_text().splitlines(keepends=True)
+        run = json.loads(first)
+        (name, _) = run["formats"][0].split(" ")
+        assert "storyline-hub" == name
+        run["formats"] = [f"{name} 0.0.1"]
+        journal.write_text(json.dumps(run) + "\n" + "".join(lines))
+        status, _, err = hub(*self.CONVERT, "--resume")
+        assert 2 == status
+        assert "out: the earlier run was another one (formats); --force begins anew" in err
 
     def test_other_settings(self, hub: Hub) -> None:
         """A run with other settings is another run."""

@@ -170,6 +170,10 @@ class TestText:
 USUAL = "2026-03-03 01:39:38.930000+00:00"
 
 
+MANY = [f"2026-01-01T00:00:{second:02}Z" for second in range(30)]
+"""Usual times, so many that they are looked at together."""
+
+
 class TestMany:
     @pytest.mark.parametrize(
         "text",
@@ -188,6 +192,7 @@ class TestMany:
         """A legal time among usual ones is legal, whether it is usual or not."""
         assert is_timestamp(text)
         assert are_timestamps([USUAL, text])
+        assert are_timestamps([*MANY, text])
 
     @pytest.mark.parametrize(
         "text",
@@ -216,21 +221,26 @@ class TestMany:
         """A text that is no time among usual ones is found."""
         assert not is_timestamp(text)
         assert not are_timestamps([USUAL, text])
+        assert not are_timestamps([*MANY, text])
         assert not are_timestamps([text])
 
     def test_layouts(self) -> None:
         """The layout is the text with `0` for every digit; none is told where a time is not usual."""
         assert {b"0000-00-00 00:00:00.000000+00:00"} == time_layouts([USUAL, USUAL])
+        assert {b"0000-00-00T00:00:00Z"} == time_layouts(MANY)
         assert {b"0000-00-00T00:00:00Z", b"0000-00-00T00:00:00-00:00"} == time_layouts(
             ["2026-01-01T00:00:00Z", "2026-01-01t00:00:00-01:30".upper()]
         )
         assert set() == time_layouts([])
         assert time_layouts(["2016-12-31T23:59:60Z"]) is None
+        assert time_layouts([*MANY, "2016-12-31T23:59:60Z"]) is None
 
     @given(st.lists(TIMES | st.text("0123456789-:.TZ +\n", max_size=33), max_size=4))
     def test_as_one_by_one(self, texts: list[str]) -> None:
         """Many are times when each is one."""
         assert all(map(is_timestamp, texts)) == are_timestamps(texts)
+        assert all(map(is_timestamp, texts)) == are_timestamps([*MANY, *texts])
+        assert (time_layouts(texts) is None) == (time_layouts([*MANY, *texts]) is None)
 
 
 class TestNumber:

@@ -260,10 +260,14 @@ def result_from_attempt(document: Mapping[str, Json], attempt: Mapping[str, Json
 def task_of(run: Run, allowed: Json, result: TaskResult) -> Task | None:
     """Return the task; None if nothing is known of it."""
     llm = Llm(k=allowed) if is_integer(allowed) and allowed > 0 else None
-    known_result = None if result == TaskResult() else result
+    known_result = None if result == NOTHING_KNOWN else result
     if run.env is None and llm is None and known_result is None:
         return None
     return Task(env=run.env, llm=llm, result=known_result)
+
+
+NOTHING_KNOWN = TaskResult()
+"""An outcome that says nothing."""
 
 
 def promoted_metrics(result: TaskResult, analysis: Json) -> dict[str, Json] | None:

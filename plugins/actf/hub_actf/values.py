@@ -22,7 +22,10 @@ def is_blank(value: str) -> bool:
 
 def is_empty(value: Json) -> bool:
     """Tell whether *value* is absent, `null`, `""`, `{}` or `[]`; 0 and `false` are not empty (actf.md 5.1)."""
-    return value is None or value in ("", {}, [])
+    return value is None or (not value and type(value) in CAN_BE_EMPTY)
+
+
+CAN_BE_EMPTY = frozenset({str, dict, list})
 
 
 def unless_empty(value: Json) -> Json:

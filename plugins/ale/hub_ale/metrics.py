@@ -180,7 +180,7 @@ def write_final(
     if storyline.final_metrics is None and not _is_set(result):
         return None
     stated = storyline.final_metrics if type(storyline.final_metrics) is dict else {}
-    outcome = result if result is not None else TaskResult()
+    outcome = result if result is not None else _NOTHING
     return {
         **_totals(stated, steps, is_own=storyline.is_from("ale")),
         "reward": _reward(outcome, stated),
@@ -189,12 +189,18 @@ def write_final(
 
 
 def _is_set(result: TaskResult | None) -> bool:
-    return result is not None and result != TaskResult()
+    return result is not None and result != _NOTHING
+
+
+_NOTHING = TaskResult()
+"""What is known of the outcome where nothing is."""
 
 
 def _totals(stated: Mapping[str, Json], steps: list[Step], *, is_own: bool) -> dict[str, Json]:
     """What is stated under the same name, else the known sum over the steps, else what other names say, else 0."""
     sums: dict[str, int | float] = sum_metrics(steps)
+    if _STATES_NO_TOTAL(stated):
+        return {**_NO_TOTALS, **sums}
     cached = _count(stated, ("total_cached_tokens",))
     prompt = _count(stated, ("total_prompt_tokens",))
     elsewhere = {
@@ -203,14 +209,21 @@ def _totals(stated: Mapping[str, Json], steps: list[Step], *, is_own: bool) -> d
         "total_cache_read_tokens": cached,
     }
     totals: dict[str, Json] = {}
-    for key in TOTALS:
+    for key, nothing in _NO_TOTALS.items():
         is_cost = key == "total_cost_usd"
         own: Json = first_number([stated.get(key)]) if is_cost else count(stated.get(key))
         if key == "total_steps" and not is_own:
             own = None
-        candidates = (own, sums.get(key), elsewhere.get(key), 0.0 if is_cost else 0)
+        candidates = (own, sums.get(key), elsewhere.get(key), nothing)
         totals[key] = next(value for value in candidates if value is not None)
     return totals
+
+
+_NO_TOTALS: Mapping[str, Json] = {key: 0.0 if key == "total_cost_usd" else 0 for key in TOTALS}
+_STATES_NO_TOTAL = frozenset(
+    {*TOTALS, "total_prompt_tokens", "total_completion_tokens", "total_cached_tokens"}
+).isdisjoint
+"""Whether final metrics have no total under any name."""
 
 
 def _reward(result: TaskResult, stated: Mapping[str, Json]) -> float | None:
@@ -232,7 +245,7 @@ def _status(
         (stated.get("status"), "/final_metrics/status"),
     ):
         if type(text) is str and text:
-            status = WORDS.get(word(text))
+            status = WORDS.get(text) or WORDS.get(word(text))
             if status is not None:
                 return status
             options.warn(STATUS_WORD.at(at, text), storyline)

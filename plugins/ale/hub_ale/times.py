@@ -25,14 +25,14 @@ def is_canonical_time(text: str) -> bool:
 
 def write_time(value: Json, *, is_own: bool) -> str | None:
     """Return a time in ALE's form, further digits cut; one that came from ALE as it was."""
-    return write_times((value,), is_own=is_own)[value]
-
-
-def _written(value: Json, *, is_own: bool) -> str | None:
     if value is None:
         return None
-    if type(value) is str and (is_own or is_canonical_time(value)):
-        return value
+    if type(value) is str:
+        layouts = None if is_own else time_layouts((value,))
+        if layouts and layouts <= _ALIKE and value.endswith("+00:00"):
+            return f"{value[:10]}T{value[11:26]}Z"
+        if is_own or is_canonical_time(value):
+            return value
     nanoseconds = instant(value)
     return None if nanoseconds is None else utc_text(nanoseconds, digits=6) + "Z"
 
@@ -40,6 +40,8 @@ def _written(value: Json, *, is_own: bool) -> str | None:
 def write_times(values: Iterable[Json], *, is_own: bool) -> dict[Json, str | None]:
     """Return what is written for each of *values*, by value."""
     every = {*values}
+    if len(every) <= _FEW:
+        return {value: write_time(value, is_own=is_own) for value in every}
     texts = [value for value in every if type(value) is str]
     layouts = None if is_own else time_layouts(texts)
     if layouts and layouts <= _ALIKE:
@@ -47,10 +49,12 @@ def write_times(values: Iterable[Json], *, is_own: bool) -> dict[Json, str | Non
         together = "\n".join(texts)
         if together.count("+00:00") == len(texts):
             in_utc = together.replace(" ", "T").replace("+00:00", "Z").split("\n")
-            others = {value: _written(value, is_own=False) for value in every.difference(texts)}
+            others = {value: write_time(value, is_own=False) for value in every.difference(texts)}
             return {**others, **dict(zip(texts, in_utc, strict=True))}
-    return {value: _written(value, is_own=is_own) for value in every}
+    return {value: write_time(value, is_own=is_own) for value in every}
 
 
+_FEW = 16
+"""Times that are written one by one: together they would take longer."""
 _ALIKE = {b"0000-00-00 00:00:00.000000+00:00", b"0000-00-00T00:00:00.000000+00:00"}
 """Layouts of times that differ from ALE's in the separator and the offset only."""

@@ -6,6 +6,7 @@ Source: openai-messages.md A4.1, A8.1, B3 and B5.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from hub import MISSING, Json, ToolCall, compact, equal, value_of_text, values_of_texts
@@ -34,17 +35,13 @@ class SourceCall(NamedTuple):
         """Whether the arguments are a text that should spell JSON."""
         return type(self.spelling) is str and self.kind != CUSTOM
 
-    @property
-    def arguments(self) -> Json:
-        """The arguments as a value."""
-        return next(values_of([self]))
-
 
 def values_of(calls: Sequence[SourceCall]) -> Iterator[Json]:
     """Yield the arguments of each of *calls* as a value; a text that is no JSON as it is."""
-    spelled = values_of_texts([call.spelling for call in calls if call.is_json])
-    for call in calls:
-        value = call.spelling if not call.is_json else next(spelled)
+    are_json = [call.is_usual or call.is_json for call in calls]
+    spelled = values_of_texts([call.spelling for call in compress(calls, are_json)])
+    for call, is_json in zip(calls, are_json, strict=True):
+        value = next(spelled) if is_json else call.spelling
         if value is not MISSING:
             yield value
         else:
@@ -53,9 +50,7 @@ def values_of(calls: Sequence[SourceCall]) -> Iterator[Json]:
 
 def is_no_json(call: SourceCall, arguments: Json) -> bool:
     """Tell whether what *call* has, and is read as *arguments*, should be JSON text and is none."""
-    if call.kind == CUSTOM or call.spelling is MISSING:
-        return False
-    return type(call.spelling) is not str or arguments is call.spelling
+    return arguments is call.spelling and call.kind != CUSTOM
 
 
 # Rows: openai-messages.md A4.1
@@ -89,6 +84,19 @@ def is_row_call(call: Json) -> bool:
 # Chats: openai-messages.md B3
 
 
+def calls_of_chat(messages: Sequence[Mapping[str, Json]]) -> dict[int, list[SourceCall]]:
+    """Return the calls of each message that makes some, by its index."""
+    found = {}
+    for index, message in enumerate(messages):
+        if ("tool_calls" in message or FUNCTION_CALL in message) and (
+            message.get("role") == "assistant"
+        ):
+            calls = chat_calls(message)
+            if calls:
+                found[index] = calls
+    return found
+
+
 def chat_calls(message: Mapping[str, Json]) -> list[SourceCall]:
     """Return the calls of an assistant message: functions, custom ones, and the deprecated one last."""
     listed = message.get("tool_calls")
@@ -106,34 +114,42 @@ def chat_calls(message: Mapping[str, Json]) -> list[SourceCall]:
 
 def _listed_call(position: int, call: Mapping[str, Json]) -> SourceCall | None:
     """Return what an element of `tool_calls` calls; None: nothing."""
-    source_id = call.get("id")
-    if not is_text(source_id):
+    source_id, function = call.get("id"), call.get("function")
+    if type(source_id) is not str or not source_id:
         source_id = None
-    function, custom = call.get("function"), call.get("custom")
-    if type(function) is dict and is_text(function.get("name")):
+    if type(function) is dict and type(name := function.get("name")) is str and name:
         spelling = function.get("arguments", MISSING)
         is_usual = (
-            len(call) == 3  # noqa: PLR2004  # id, type and function
-            and len(function) == 2  # noqa: PLR2004  # name and arguments
-            and call.get("type") == "function"
+            type(spelling) is str
             and source_id is not None
-            and type(spelling) is str
+            and len(function) == 2  # noqa: PLR2004  # name and arguments
+            and len(call) == 3  # noqa: PLR2004  # id, type and function
+            and call.get("type") == "function"
         )
-        return SourceCall(position, source_id, function["name"], spelling, None, is_usual)
+        return SourceCall(position, source_id, name, spelling, None, is_usual)
+    custom = call.get("custom")
     if call.get("type") == CUSTOM and type(custom) is dict and is_text(custom.get("name")):
         spelling = custom.get("input", MISSING)
         return SourceCall(position, source_id, custom["name"], spelling, CUSTOM)
     return None
 
 
+POSITIONAL = "call-"
+"""How the id of a listed call begins that has none."""
+
+
 def positional_id(index: int, position: int, kind: str | None) -> str:
     """Return the id of a call that has none, from its place."""
-    return f"{FUNCTION_CALL}:{index}" if kind == FUNCTION_CALL else f"call-{index + 1}-{position}"
+    return (
+        f"{FUNCTION_CALL}:{index}"
+        if kind == FUNCTION_CALL
+        else f"{POSITIONAL}{index + 1}-{position}"
+    )
 
 
 def is_positional(call_id: str, index: int, position: int) -> bool:
     """Tell whether *call_id* is that of a listed call that has none."""
-    return call_id.startswith("call-") and call_id == positional_id(index, position, None)
+    return call_id.startswith(POSITIONAL) and call_id == positional_id(index, position, None)
 
 
 # Writing: openai-messages.md A8.1

@@ -29,12 +29,16 @@ from hub_openai_messages import rules
 from hub_openai_messages.calls import (
     FUNCTION_CALL,
     SourceCall,
-    chat_calls,
     is_no_json,
     positional_id,
     values_of,
 )
-from hub_openai_messages.chat_residuals import ReadTurn, fields_of_chat, usual_fields
+from hub_openai_messages.chat_residuals import (
+    ReadTurn,
+    are_plain,
+    fields_of_chat,
+    usual_fields,
+)
 from hub_openai_messages.documents import Chat
 from hub_openai_messages.model import DEFAULT_AGENT, ENVIRONMENT, SOURCE
 from hub_openai_messages.values import has_value, is_text
@@ -57,7 +61,7 @@ RESULTS = ("tool", "function")
 def storyline_from_chat(document: Document[Any], chat: Chat) -> Storyline:
     """Return the Storyline of a conversation."""
     value = chat.value
-    read = ChatTurns(chat.messages)
+    read = ChatTurns(chat.messages, chat.calls)
     document.problems.extend(read.problems)
     model, tools = value.get("model"), value.get("tools")
     fields = fields_of_chat(chat.messages, read.turns)
@@ -98,12 +102,19 @@ def session_of(value: Mapping[str, Json]) -> str:
 class ChatTurns:
     """The turns of a conversation, each with what it was read of."""
 
-    def __init__(self, messages: Sequence[Mapping[str, Json]]) -> None:
+    def __init__(
+        self,
+        messages: Sequence[Mapping[str, Json]],
+        calls_of: Mapping[int, Sequence[SourceCall]],
+    ) -> None:
+        """Read *messages*, which make the calls that `calls_of_chat` returned."""
         self.turns: list[ReadTurn] = []
         self.problems: list[Problem] = []
-        self._calls = _calls(messages)
-        self._names = iter(_names(self._calls, messages))
-        self._arguments = values_of([call for own in self._calls.values() for call in own])
+        self._calls = calls_of
+        calls = [call for own in self._calls.values() for call in own]
+        names, arguments = _names(self._calls, messages), list(values_of(calls))
+        self._made = zip(names, arguments, are_plain(calls, names, arguments), strict=True)
+        """What becomes of each call: its id and arguments, and whether they are all of it."""
         self._index = CallIndex()
         self._functions: dict[str, list[tuple[int, str]]] = {}
         """Calls by `function_call` that have no answer yet, by name, the latest last."""
@@ -123,8 +134,9 @@ class ChatTurns:
         read = ReadTurn(turn, index)
         if role == "assistant":
             self._add_response(turn, message)
-            if index in self._calls:
-                self._add_calls(read, self._calls[index])
+            calls = self._calls.get(index)
+            if calls is not None:
+                self._add_calls(read, calls)
         read.fields = usual_fields(read, message)
         self.turns.append(read)
 
@@ -141,8 +153,8 @@ class ChatTurns:
         read.turn.kind = "autonomous"
         read.turn.tool_calls = made = []
         at = len(self.turns)
-        for call in calls:
-            name, arguments = next(self._names), next(self._arguments)
+        are_all_plain = True
+        for call, (name, arguments, is_plain) in zip(calls, self._made, strict=False):
             made.append(
                 ToolCall(
                     tool_call_id=name,
@@ -151,18 +163,20 @@ class ChatTurns:
                     kind=call.kind,
                 )
             )
+            are_all_plain &= is_plain
             if is_no_json(call, arguments):
                 self.problems.append(_broken_arguments(read.index, call))
             if call.source_id is not None:
                 self._index.add(at, call.source_id, name)
             elif call.kind == FUNCTION_CALL:
                 self._functions.setdefault(call.name, []).append((at, name))
+        read.has_plain_calls = are_all_plain
 
     def _answered(self, role: str, message: Mapping[str, Json]) -> tuple[int, str] | None:
         """Return the turn whose call a message answers, and the call; None if it answers none."""
         if role == "tool":
             call_id = message.get("tool_call_id")
-            return self._index.answer(call_id) if is_text(call_id) else None
+            return self._index.answer(call_id) if type(call_id) is str else None
         name = message.get("name")
         waiting = self._functions.get(name) if type(name) is str else None
         return waiting.pop() if waiting else None
@@ -190,19 +204,6 @@ def _is_usual_result(message: Mapping[str, Json], call_id: str) -> bool:
         and "content" in message
         and message.get("tool_call_id") == call_id
     )
-
-
-def _calls(messages: Sequence[Mapping[str, Json]]) -> dict[int, list[SourceCall]]:
-    """Return the calls of each message that makes some."""
-    found = {}
-    for index, message in enumerate(messages):
-        if ("tool_calls" in message or FUNCTION_CALL in message) and (
-            message.get("role") == "assistant"
-        ):
-            calls = chat_calls(message)
-            if calls:
-                found[index] = calls
-    return found
 
 
 def _names(

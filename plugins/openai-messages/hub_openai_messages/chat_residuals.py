@@ -6,11 +6,13 @@ Source: openai-messages.md B4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import compress
 
-from hub import MISSING, Json, Turn, equal, pointer
+from hub import MISSING, Json, Turn, are_compact, equal, pointer
 from hub_openai_messages.calls import (
     CUSTOM,
     FUNCTION_CALL,
+    POSITIONAL,
     SourceCall,
     chat_calls,
     is_positional,
@@ -23,7 +25,7 @@ from hub_openai_messages.placing import Fields, place
 class ReadTurn:
     """A turn, and what it was read of."""
 
-    __slots__ = ("calls", "fields", "index", "results", "turn")
+    __slots__ = ("calls", "fields", "has_plain_calls", "index", "results", "turn")
 
     def __init__(self, turn: Turn, index: int) -> None:
         self.turn = turn
@@ -31,6 +33,8 @@ class ReadTurn:
         """Of its message."""
         self.calls: Sequence[SourceCall] = ()
         """As the message has them."""
+        self.has_plain_calls = False
+        """Whether the turn's say all that these say."""
         self.results: list[int] = []
         """Messages that are its results."""
         self.fields: Fields | None = None
@@ -81,6 +85,8 @@ def _usual_calls(one: ReadTurn, listed: Json) -> Fields | None:
     if type(listed) is not list or not len(listed) == len(one.calls) > 0:
         return None
     fields: Fields = {}
+    if one.has_plain_calls:
+        return fields
     for call, made in zip(one.calls, one.turn.tool_calls or (), strict=True):
         if not call.is_usual or made.tool_call_id != call.source_id:
             return None
@@ -90,6 +96,22 @@ def _usual_calls(one: ReadTurn, listed: Json) -> Fields | None:
             at = f"/messages/{one.index}/tool_calls/{call.position}/function/arguments"
             fields[at] = call.spelling
     return fields
+
+
+def are_plain(
+    calls: Sequence[SourceCall], names: Sequence[str], arguments: Sequence[Json]
+) -> list[bool]:
+    """Tell of each of *calls* whether its id and arguments in the turn certainly say all of it."""
+    are_usual = [
+        call.is_usual
+        and call.source_id == name
+        and type(value) is dict
+        and not name.startswith(POSITIONAL)
+        for call, name, value in zip(calls, names, arguments, strict=True)
+    ]
+    texts = [call.spelling for call in compress(calls, are_usual)]
+    are_written = iter(are_compact(texts, list(compress(arguments, are_usual))))
+    return [is_usual and next(are_written) for is_usual in are_usual]
 
 
 # Any other: they are written and compared

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hub import Json, Storyline, Turn, WriteOptions, equal, pointer
 from hub_openai_messages import rules
+from hub_openai_messages.calls import calls_of_chat
 from hub_openai_messages.chat_reading import ChatTurns
 from hub_openai_messages.messages import (
     Message,
@@ -162,7 +163,7 @@ def _whole(
         options.unplaced(storyline, "/messages", source)
         return messages
     if type(source) is list and all(type(one) is dict for one in source):
-        again = [one.turn for one in ChatTurns(source).turns]
+        again = [one.turn for one in ChatTurns(source, calls_of_chat(source)).turns]
         if len(again) == len(storyline.turns) and all(map(_is_same, storyline.turns, again)):
             return source
     message = "the Storyline was edited, so what was read here no longer fits; dropped"

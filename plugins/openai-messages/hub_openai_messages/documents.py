@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hub import Json
+from hub_openai_messages.calls import SourceCall
 
 
 class Session(NamedTuple):
@@ -43,6 +44,8 @@ class Chat(NamedTuple):
     """Its container: `chat/object` and the like."""
     value: dict[str, Json]
     """The conversation object; of an array, one with its messages."""
+    calls: Mapping[int, Sequence[SourceCall]] = {}
+    """The calls of each message that makes some, by its index."""
 
     @property
     def messages(self) -> list[dict[str, Json]]:

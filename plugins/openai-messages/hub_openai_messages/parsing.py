@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from hub import MISSING, Document, Json, Problem, Record, Source, is_integer
 from hub_openai_messages import rules
+from hub_openai_messages.calls import calls_of_chat
 from hub_openai_messages.documents import Chat, Corpus, Parsed, Session
 from hub_openai_messages.model import ARRAY, LINES, LIST, OBJECT
 from hub_openai_messages.values import is_text
@@ -89,8 +90,7 @@ def chat_of_object(record: Record) -> Found:
     if type(messages) is not list:
         document.report(rules.MESSAGES.at("/messages", messages))
         return document
-    _check_messages(document, messages)
-    return document
+    return _checked(document)
 
 
 def chat_of_array(records: Sequence[Record]) -> Found:
@@ -102,18 +102,19 @@ def chat_of_array(records: Sequence[Record]) -> Found:
 
 
 def _checked(document: Found) -> Found:
-    assert isinstance(document.value, Chat)  # noqa: S101  # what was just put there
-    _check_messages(document, document.value.messages)
-    return document
-
-
-def _check_messages(document: Found, messages: Sequence[Json]) -> None:
+    """Look at the messages of a chat, and read its calls."""
+    chat = document.value
+    assert isinstance(chat, Chat)  # noqa: S101  # what was just put there
+    messages: Sequence[Json] = chat.messages
     strange = [index for index, one in enumerate(messages) if type(one) is not dict]
     for index in strange:
         place = f"/messages/{index}"
         document.report(rules.MESSAGES.at(place, messages[index], expected="an object"))
     if not strange:
-        document.problems.extend(rules.chat(messages))
+        calls = calls_of_chat(messages)
+        document.value = chat._replace(calls=calls)
+        document.problems.extend(rules.chat(messages, calls))
+    return document
 
 
 def _combined(records: Sequence[Record], value: Json, at: str) -> Record:

@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from hub import Document, Env, ExactNumber, Json, Rule, equal, is_integer, pointer, show
+from hub import (
+    Document,
+    Env,
+    ExactNumber,
+    Json,
+    Rule,
+    are_timestamps,
+    equal,
+    is_integer,
+    pointer,
+    show,
+)
 from hub_openai_messages import rules
 from hub_openai_messages.documents import Session
 from hub_openai_messages.model import (
@@ -26,6 +37,7 @@ from hub_openai_messages.values import is_empty, is_text, object_of
 NOTHING: Mapping[str, Json] = {}
 MAPPED_ELSEWHERE = frozenset({"session_id", "step_id", "messages", "response", "created_at"})
 METRICS = frozenset(ROW_METRICS)
+TEXT = {str}
 METRICS_OF_STATE = frozenset(STATE_METRICS)
 
 
@@ -49,6 +61,9 @@ class SessionFacts:
         self.fields = fields
         self.metas = [_object(row.get("meta_json")) for row in session.rows]
         self.states = [_object(meta.get("env_state")) for meta in self.metas]
+        times: list[Json] = [row.get("created_at") for row in session.rows]
+        self.are_times = set(map(type, times)) == TEXT and are_timestamps(set(times))
+        """Whether each row has a usual time, as most have: told of all together."""
         self.models = [_first_text(row, MODEL_KEYS) for row in session.rows]
         self.model = next((model for model in self.models if model), None)
         self.run = next(filter(None, (_first_text(row, RUN_KEYS) for row in session.rows)), None)
@@ -198,8 +213,9 @@ class SessionFacts:
 
     def _time(self, rank: int, value: Json) -> str | int | float | None:
         """Return when the row was made: storyline.md 6.4, numbers are Unix seconds."""
-        if value is None:
-            return None
+        if value is None or self.are_times:
+            known: str | None = value
+            return known
         if type(value) not in (str, int, float, ExactNumber):
             expected = "a string, a number or null"
             self._report(rules.TYPE, rank, "created_at", value=value, expected=expected)
@@ -231,11 +247,10 @@ class _KnownAgent:
         self._found: list[str | None] = [None, None, None]
 
     def add(self, row: Mapping[str, Json], meta: Mapping[str, Json], model: str | None) -> None:
-        candidates = (row.get("agent_id"), meta.get("source"), model)
-        self._found = [
-            known or (candidate if is_text(candidate) else None)
-            for known, candidate in zip(self._found, candidates, strict=True)
-        ]
+        found = self._found
+        for place, candidate in enumerate((row.get("agent_id"), meta.get("source"), model)):
+            if found[place] is None and is_text(candidate):
+                found[place] = candidate
 
     @property
     def agent_id(self) -> str | None:

@@ -28,6 +28,7 @@ from hub_openai_messages.layout import (
     History,
     fields_of_row,
     history_of,
+    is_same_message,
     rest_of_call,
 )
 from hub_openai_messages.messages import READ_ROWS, Message, messages_of_turn
@@ -170,6 +171,8 @@ def fields_of_response(
     response: Mapping[str, Json], row: RowTurns, calls: Sequence[SourceCall], written: Message
 ) -> Fields | None:
     """Return what is left of the message that came out; None where that cannot be said member by member."""
+    if is_same_message(response, written):
+        return {}
     if "content" not in response:
         return None
     found: Fields = {}

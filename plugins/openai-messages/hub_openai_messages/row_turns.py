@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hub import MISSING, Json, Rule, ToolCall, Turn, equal, unique_call_ids
 from hub_openai_messages import rules
-from hub_openai_messages.calls import SourceCall, is_no_json, is_row_call, row_calls
+from hub_openai_messages.calls import SourceCall, is_no_json, is_row_call, row_calls, values_of
 from hub_openai_messages.markup import call_in_content
 from hub_openai_messages.model import SOURCE_OF_ROLE
 from hub_openai_messages.values import has_value
@@ -56,6 +56,7 @@ class Conversation:
         self._report = report
         for rank, row in enumerate(rows):
             self._read_row(rank, row, numbers[rank])
+        self._read_arguments()
         self._name_calls(numbers)
         results = _Results(self)
         for rank in range(len(rows)):
@@ -153,16 +154,16 @@ class Conversation:
                 ToolCall(
                     tool_call_id=call.source_id or call.name,
                     function_name=call.name,
-                    arguments=call.arguments,
+                    arguments=None,  # see _read_arguments
                 )
                 for call in calls
             ]
             self.made.append(Made(turn, calls, rank, place))
         if self._report is not None:
-            self._check_calls(listed, turn, calls, rank, place)
+            self._check_calls(listed, calls, rank, place)
 
     def _check_calls(
-        self, listed: Json, turn: Turn, calls: Sequence[SourceCall], rank: int, place: str
+        self, listed: Json, calls: Sequence[SourceCall], rank: int, place: str
     ) -> None:
         if type(listed) is not list:
             self.report(rank, f"{place}/tool_calls", rules.CALL, listed, "an array of calls")
@@ -171,10 +172,21 @@ class Conversation:
             for position, call in enumerate(listed):
                 if call is not None and not is_row_call(call):
                     self.report(rank, f"{place}/tool_calls/{position}", rules.CALL, call)
-        for source, made in zip(calls, turn.tool_calls or (), strict=True):
-            if type(source.spelling) is str and is_no_json(source, made.arguments):
-                at = f"{place}/tool_calls/{source.position}/function/arguments"
-                self.report(rank, at, rules.ARGUMENTS, source.spelling)
+
+    def _read_arguments(self) -> None:
+        """Give each listed call its arguments, the texts of the whole session being read together."""
+        listed = [
+            (made, source, call)
+            for made in self.made
+            for source, call in zip(made.calls, made.turn.tool_calls or (), strict=True)
+            if source.position >= 0
+        ]
+        arguments = values_of([source for _, source, _ in listed])
+        for (made, source, call), value in zip(listed, arguments, strict=True):
+            call.arguments = value
+            if type(source.spelling) is str and is_no_json(source, value):
+                at = f"{made.place}/tool_calls/{source.position}/function/arguments"
+                self.report(made.rank, at, rules.ARGUMENTS, source.spelling)
 
     def _add_markup(self, turn: Turn, message: Mapping[str, Json], rank: int, place: str) -> None:
         found = call_in_content(message.get("content"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from hub import MISSING, Json, Problem, Rule, pointer, show
+from hub_openai_messages.calls import SourceCall
 from hub_openai_messages.detection import ROLES
 from hub_openai_messages.model import KNOWN_KEYS, PARTS
 from hub_openai_messages.values import is_text
@@ -64,16 +65,17 @@ def as_warning(rule: Rule) -> Rule:
 # Chats: the API's rules and those of fine-tuning
 
 
-def chat(messages: Sequence[dict[str, Json]]) -> Iterator[Problem]:
-    """Yield what breaks a rule in *messages*, message by message."""
+def chat(
+    messages: Sequence[dict[str, Json]], calls_of: Mapping[int, Sequence[SourceCall]]
+) -> Iterator[Problem]:
+    """Yield what breaks a rule in *messages*, message by message; some make calls, which are by their index."""
     if not messages:
         yield MESSAGES_EMPTY.at("/messages", messages)
     pairing = _Pairing()
     for index, message in enumerate(messages):
-        role = message.get("role", MISSING)
-        if type(message.get("content")) is str and pairing.is_plain(role, message, index):
+        if pairing.is_plain(message, calls_of.get(index), index):
             continue
-        at = f"/messages/{index}"
+        role, at = message.get("role", MISSING), f"/messages/{index}"
         known = KNOWN_KEYS.get(role) if type(role) is str else None
         if known is None:
             yield ROLE.at(f"{at}/role", role)
@@ -190,9 +192,13 @@ class _Pairing:
         self.open: dict[str, tuple[int, int]] = {}
         """Where each of those is that no message has answered yet: message, and position in it; -1 for a function."""
 
-    def is_plain(self, role: Json, message: Mapping[str, Json], index: int) -> bool:
+    def is_plain(
+        self, message: Mapping[str, Json], own: Sequence[SourceCall] | None, index: int
+    ) -> bool:
         """Tell whether a message with a text breaks no rule, as most do not; it is taken into account."""
-        number = len(message)
+        role, content, number = message.get("role"), message.get("content", MISSING), len(message)
+        if type(content) is not str and (content is not None or role != "assistant"):
+            return False
         if role == "tool":
             call_id = message.get("tool_call_id")
             if number == 3 and call_id in self.of_nearest:  # noqa: PLR2004  # role, content and this
@@ -201,22 +207,22 @@ class _Pairing:
             return False
         if self.open:
             return False
-        if number == 2:  # noqa: PLR2004  # role and content
-            if role == "assistant":
+        if role == "assistant":
+            if number == 2:  # noqa: PLR2004  # role and content
                 self.of_nearest = []
                 return True
-            return role in ("user", "system")
-        return (
-            role == "assistant"
-            and number == 3  # noqa: PLR2004  # role, content and calls
-            and self._have_plain_calls(message.get("tool_calls"), index)
-        )
+            return (
+                own is not None
+                and number == 3  # noqa: PLR2004  # and calls
+                and self._have_plain_calls(message.get("tool_calls"), own, index)
+            )
+        return number == 2 and role in ("user", "system")  # noqa: PLR2004  # role and content
 
-    def _have_plain_calls(self, listed: Json, index: int) -> bool:
-        """Tell whether calls of the message at *index* break no rule; then they are open."""
-        if type(listed) is not list or not all(map(is_call, listed)):
+    def _have_plain_calls(self, listed: Json, own: Sequence[SourceCall], index: int) -> bool:
+        """Tell whether the message at *index* makes calls that break no rule; then they are open."""
+        ids = [call.source_id for call in own if call.is_usual and call.source_id is not None]
+        if type(listed) is not list or len(ids) < len(listed):
             return False
-        ids = [call["id"] for call in listed]
         opened = {call_id: (index, position) for position, call_id in enumerate(ids)}
         if len(opened) < len(ids) or not self.ids.isdisjoint(ids):
             return False

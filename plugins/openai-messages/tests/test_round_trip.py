@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from hub_openai_messages import plugin
+from hub_openai_messages.calls import calls_of_chat
 from hub_openai_messages.chat_reading import ChatTurns
 from hub_openai_messages.chat_residuals import compared_fields
 from hypothesis import HealthCheck, given, settings
@@ -94,7 +95,7 @@ class TestChats:
     @given(st.lists(ROLES, min_size=1, max_size=6))
     def test_usual(self, messages: Json) -> None:
         """What a turn does not hold of messages with the usual members is what a comparison gives."""
-        for one in ChatTurns(messages).turns:
+        for one in ChatTurns(messages, calls_of_chat(messages)).turns:
             if one.fields is not None:
                 assert equal(compared_fields(one, messages), one.fields)
 

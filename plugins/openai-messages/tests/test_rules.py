@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
-from hub_openai_messages import plugin
+from hub_openai_messages import plugin, rules
+from hub_openai_messages.calls import calls_of_chat
 from hub_openai_messages.rules import RULES
+from hypothesis import given
+from hypothesis import strategies as st
 
 import hub
 from hub import Source
@@ -398,6 +401,44 @@ class TestChats:
         assert f"expected a call with an id, a name and a known type, found {found}" in [
             one.message for one in document.problems
         ]
+
+
+USUAL_CALL: Json = {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+MESSAGES: st.SearchStrategy[Json] = st.sampled_from([
+    u("y"),
+    {"role": "system", "content": "s"},
+    a("x"),
+    a(None),
+    a("x", tool_calls=[USUAL_CALL]),
+    a(None, tool_calls=[USUAL_CALL | {"id": "2"}, USUAL_CALL | {"id": "3"}]),
+    a("x", tool_calls=[USUAL_CALL, USUAL_CALL]),
+    a("x", tool_calls=[USUAL_CALL | {"type": "x"}]),
+    a("x", tool_calls=[]),
+    a("x", tool_calls=5),
+    a("x", function_call={"name": "f", "arguments": "{}"}),
+    {"role": "assistant", "tool_calls": [USUAL_CALL], "name": "n"},
+    {"role": "assistant", "weight": 1},
+    tool("1", "r"),
+    tool("2", "r"),
+    tool("3", "r"),
+    tool("1", None),
+    {"role": "function", "name": "f", "content": "r"},
+    {"role": "user", "content": None},
+    {"role": "x", "content": "x"},
+])  # fmt: skip
+
+
+class TestPlainMessages:
+    """Messages that are seen to break no rule without asking each rule."""
+
+    @given(st.lists(MESSAGES, max_size=8))
+    def test_same_problems(self, messages: list[Json]) -> None:
+        """The quick look finds what asking each rule finds."""
+        calls = calls_of_chat(messages)
+        quick = list(rules.chat(messages, calls))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("hub_openai_messages.rules._Pairing.is_plain", lambda *_: False)
+            assert list(rules.chat(messages, calls)) == quick
 
 
 class TestCatalogue:
