@@ -1,7 +1,8 @@
 """Writing: Storylines, and parts of them, as wire JSON.
 
-Short names, nothing that is not set, opaque values by reference. This needs no cattrs, which takes longer to import
-than a small file to convert. Source: storyline.md 1.1 and 2 to 5.
+Short names in byte order, nothing that is not set, opaque values by reference. Other keys keep their order: what
+a format writes as a text, the arguments of a call say, is then the text that it was. This needs no cattrs, which takes
+longer to import than a small file to convert. Source: storyline.md 1, 1.1 and 2 to 5.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 import attrs
@@ -38,7 +39,7 @@ def to_wire(storyline: Storyline) -> Wire:
     counted = counts(storyline.unknown_fields)
     if counted:
         wire["unknown_key_counts"] = counted
-    return wire
+    return dict(sorted(wire.items()))
 
 
 def root_to_wire(storyline: Storyline) -> Wire:
@@ -50,55 +51,60 @@ def root_to_wire(storyline: Storyline) -> Wire:
 
 def turn_to_wire(turn: Turn) -> Wire:  # noqa: C901, PLR0912  # a line for each field: the place where most time goes
     """Return the wire JSON of one turn."""
-    wire: Wire = {"id": turn.turn_id, "src": turn.source, "msg": turn.message}
-    if (kind := turn.kind) is not None:
-        wire["kind"] = kind
-    if (timestamp := turn.timestamp) is not None:
-        wire["ts"] = timestamp
-    if (reasoning := turn.reasoning_content) is not None:
-        wire["reason"] = reasoning
+    wire: Wire = {}
+    if (is_copied := turn.is_copied_context) is not None:
+        wire["copied"] = is_copied
     if (effort := turn.reasoning_effort) is not None:
         wire["effort"] = effort
-    if (calls := turn.tool_calls) is not None:
-        wire["tool_calls"] = [call_to_wire(call) for call in calls]
-    if (observation := turn.observation) is not None:
-        wire["observation"] = observation
+    if (env := turn.env) is not None:
+        wire["env"] = object_to_wire(env)
+    if (extra := turn.extra) is not None:
+        wire["extra"] = extra
+    if (finished_at := turn.finished_at) is not None:
+        wire["finished_at"] = finished_at
+    wire["id"] = turn.turn_id
+    if (kind := turn.kind) is not None:
+        wire["kind"] = kind
+    if (latency := turn.latency_ms) is not None:
+        wire["latency_ms"] = latency
     if (metrics := turn.metrics) is not None:
         wire["metrics"] = metrics
     if (model_name := turn.model_name) is not None:
         wire["model"] = model_name
+    wire["msg"] = turn.message
     if (count := turn.llm_call_count) is not None:
         wire["nllm"] = count
-    if (is_copied := turn.is_copied_context) is not None:
-        wire["copied"] = is_copied
-    if (latency := turn.latency_ms) is not None:
-        wire["latency_ms"] = latency
-    if (first := turn.ttft_ms) is not None:
-        wire["ttft_ms"] = first
-    if (extra := turn.extra) is not None:
-        wire["extra"] = extra
-    if (env := turn.env) is not None:
-        wire["env"] = object_to_wire(env)
+    if (observation := turn.observation) is not None:
+        wire["observation"] = observation
     if (prompt := turn.prompt) is not None:
         wire["prompt"] = object_to_wire(prompt)
-    if (finished_at := turn.finished_at) is not None:
-        wire["finished_at"] = finished_at
+    if (reasoning := turn.reasoning_content) is not None:
+        wire["reason"] = reasoning
+    wire["src"] = turn.source
+    if (calls := turn.tool_calls) is not None:
+        wire["tool_calls"] = [call_to_wire(call) for call in calls]
+    if (timestamp := turn.timestamp) is not None:
+        wire["ts"] = timestamp
+    if (first := turn.ttft_ms) is not None:
+        wire["ttft_ms"] = first
     return wire
 
 
 def call_to_wire(call: ToolCall) -> Wire:
     """Return the wire JSON of one tool call."""
-    wire: Wire = {"tcid": call.tool_call_id, "fn": call.function_name, "args": call.arguments}
-    if (result := call.result) is not None:
-        wire["result"] = result
+    wire: Wire = {"args": call.arguments}
     if (duration := call.duration_ms) is not None:
         wire["duration_ms"] = duration
     if (extra := call.extra) is not None:
         wire["extra"] = extra
+    wire["fn"] = call.function_name
     if (kind := call.kind) is not None:
         wire["kind"] = kind
     if (response := call.response) is not None:
         wire["response"] = object_to_wire(response)
+    if (result := call.result) is not None:
+        wire["result"] = result
+    wire["tcid"] = call.tool_call_id
     return wire
 
 
@@ -143,10 +149,10 @@ class _Layout(NamedTuple):
 @cache
 def _layout(kind: Any) -> _Layout:
     """Return how an object of that *kind* is written."""
+    named = ((field.metadata.get("wire", field.name), field) for field in attrs.fields(kind))
     fields = [
         (field, key)
-        for field in attrs.fields(kind)
-        if (key := field.metadata.get("wire", field.name)) is not None
+        for key, field in sorted((one for one in named if one[0] is not None), key=itemgetter(0))
     ]
     names = [field.name for field, _ in fields]
     return _Layout(

@@ -161,10 +161,10 @@ class TestSynthesised:
 
         assert [
             "/agent/name",
+            "/extra",
             "/task/env/name",
             "/task/env/state/variant_index",
             "/task/result/score",
-            "/extra",
             "/turns/0/tool_calls/0/duration_ms",
             "/turns/0/tool_calls/1",
             "/turns/0/metrics",
@@ -216,23 +216,19 @@ class TestStorylines:
         report = measure(Formats([])["storyline"], log, Source.of(to_wire(one)))
 
         assert [
-            ("carried", "/turns/0/model"),
             ("carried", "/notes"),
-            ("carried", "/unknown_fields/sources/atif/source_document_id"),
+            ("carried", "/turns/0/model"),
             ("carried", "/unknown_fields/sources/atif/fields/~1v/0"),
             ("carried", "/unknown_fields/sources/atif/fields/~1v/1"),
+            ("carried", "/unknown_fields/sources/atif/source_document_id"),
             ("carried", "/unknown_key_counts/atif/~1v"),
         ] == entries(report)
         assert 7 == report.counts["kept"]
 
     def test_format_without_a_writer(self, tasks: Format, log: Format) -> None:
         """So is what a format that is only read gives."""
-
-        class ReadOnly(Format):
-            can_write = False
-
         read_only = copy.copy(tasks)
-        read_only.__class__ = ReadOnly
+        vars(read_only)["can_write"] = False
         document = {"task": "t", "attempts": {"1": {"steps": [{"step_id": 1, "text": "a"}]}}}
 
         report = measure(read_only, log, Source.of(document))

@@ -31,7 +31,6 @@ def format_info() -> FormatInfo:
         suffixes=(".storyline.json",),
         nodes=("",),
         batch="input",
-        sorts_keys=True,
     )
 
 

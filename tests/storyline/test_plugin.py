@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 
+import hub
 from hub.codec import from_wire
 from hub.errors import InvalidDocument, Json
 from hub.hookspecs import Detection, Sample
@@ -157,3 +159,33 @@ class TestWriting:
     def test_file_name(self, format: Format, session: str, name: str) -> None:
         """A file is named after its session, unsafe characters percent-encoded."""
         assert name == format.file_name({**B, "session": session}, WriteOptions())
+
+
+class TestKeys:
+    @given(storylines(max_turns=3))
+    def test_own_keys_are_sorted(self, storyline: Storyline) -> None:
+        """The keys that the model names stand in byte order, at every level."""
+        wire = to_wire(storyline)
+        calls = [call for turn in wire["turns"] for call in turn.get("tool_calls", ())]
+        parts = ("task", "prompt", "origin", "parent")
+        objects = [
+            *(wire, wire["agent"], *wire["turns"], *calls),
+            *(wire[name] for name in parts if name in wire),
+        ]
+
+        assert [list(one) for one in objects] == [sorted(one) for one in objects]
+
+    def test_other_keys_keep_their_order(self, tmp_path: Path) -> None:
+        """Those of opaque values stand as they stood."""
+        turn = {
+            "extra": {"b": {"d": 1, "c": 2}, "a": 3},
+            "id": 1,
+            "msg": [{"type": "text", "text": "t", "a": 1}],
+            "observation": {"results": [{"source_call_id": "c", "content": "x"}]},
+            "src": "agent",
+            "tool_calls": [{"args": {"path": "p", "mode": "w"}, "fn": "f", "tcid": "c"}],
+        }
+        hub.write([from_wire({**B, "turns": [turn]})], tmp_path / "out.json", to="storyline")
+
+        (found,) = json.loads((tmp_path / "out.json").read_text())["turns"]
+        assert json.dumps(turn) == json.dumps(found)

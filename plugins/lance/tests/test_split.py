@@ -119,7 +119,7 @@ class TestSplit:
         run, _, _ = named(split(hub.from_wire(WHOLE)))
         assert {
             "schema_version": "storyline/v1",
-            "origin_json": '{"format":"atif","document_id":"d"}',
+            "origin_json": '{"document_id":"d","format":"atif"}',
             "document_id": "t",
             "storage_ordinal": 0,
             "trajectory_id_explicit": True,
@@ -139,7 +139,7 @@ class TestSplit:
             "continued_trajectory_ref": "next.json",
             "extra_json": '{"k":null}',
             "meta_json": "0",
-            "unknown_fields_json": '{"sources":{"x":{"source_document_id":"d","fields":{"/a":1}}}}',
+            "unknown_fields_json": '{"sources":{"x":{"fields":{"/a":1},"source_document_id":"d"}}}',
             "unknown_key_counts_json": '{"x":{"/a":1}}',
             "task_json": '{"result":{"correct":true}}',
             "started_at_json": '"2026-01-05T09:00:00+01:00"',

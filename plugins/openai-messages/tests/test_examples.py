@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+import hub
 from hub import WriteOptions
 from hub.testing import to_wire
 
@@ -583,6 +585,17 @@ class TestChats:
             "turns": CHAT_TURNS,
         }
         assert written(value) == value
+
+    def test_arguments_through_a_storyline_file(self, tmp_path: Path) -> None:
+        """The text of arguments comes back from a file of Storylines with its keys in their order."""
+        source, middle, back = (tmp_path / name for name in ("a.json", "b.json", "c.json"))
+        calls = [tc("1", '{"path":"p","mode":{"z":1,"a":2}}')]
+        chat = {"messages": [u("w"), a("x", tool_calls=calls), tool("1", "A")]}
+        source.write_text(json.dumps(chat))
+        hub.convert(source, middle, to="storyline")
+        hub.convert(middle, back, to="openai-messages")
+
+        assert json.loads(back.read_text()) == chat
 
     def test_19_fine_tuning(self) -> None:
         """A line for fine-tuning comes back exactly."""
