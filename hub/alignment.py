@@ -134,8 +134,12 @@ def _number_of_equal(first: Sequence[object], second: Sequence[object]) -> int:
 
 def _is_alike(one: Turn, other: Turn) -> bool:
     """Tell whether two turns have one key, without making it where the messages are equal."""
-    if (one.tool_calls or other.tool_calls) and _call_ids(one) != _call_ids(other):
+    calls, others = one.tool_calls or (), other.tool_calls or ()
+    if len(calls) != len(others):
         return False
+    for call, match in zip(calls, others, strict=True):
+        if call.tool_call_id != match.tool_call_id:
+            return False
     same = one.message is other.message or equal(one.message, other.message)
     return same or _key(one) == _key(other)
 

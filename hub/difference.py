@@ -265,6 +265,9 @@ def _are_few(number: int, value: Json) -> bool:
     """
     if len(value) > number or not number:
         return False
+    members = value.values() if type(value) is dict else value
+    if _KINDS.isdisjoint(map(type, members)):
+        return True
     todo = [value]
     for one in todo:  # grows on the way
         members = one.values() if type(one) is dict else one
@@ -277,6 +280,7 @@ def _are_few(number: int, value: Json) -> bool:
 
 
 _CONTAINERS = (dict, list)
+_KINDS = frozenset(_CONTAINERS)
 
 
 # Long strings: carrier.md 4.4

@@ -413,7 +413,7 @@ def are_compact(texts: Sequence[str], values: Sequence[Json]) -> list[bool]:
 
 def canonical(value: Json) -> bytes:
     """Return the canonical JSON of *value*: compact, keys sorted (storyline.md 1.2)."""
-    return dumps(value, sort_keys=True)
+    return _dumps(value, orjson.OPT_SORT_KEYS)
 
 
 def canonical_pieces(value: Json) -> Iterator[bytes | memoryview]:

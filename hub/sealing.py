@@ -186,9 +186,10 @@ def entries(
     removed: list[int] = []
     added: list[int] = []
     pairs = () if are_same(plain.turns, intended.turns) else align(plain.turns, intended.turns)
+    turns = intended.turns
     for before, after in pairs:
         if before is not None and after is not None and sealing.has_room:
-            sealing.turn(before, intended.turns[after])
+            sealing.turn(before, turns[after])
             continue
         if before is not None:
             removed.append(before)

@@ -8,6 +8,7 @@ Source: validation.md 6; ale.md 1 to 3.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import isclose, isfinite
+from operator import itemgetter
 from typing import TypeGuard
 
 from hub import INTEGERS, Json, Problem, Rule
@@ -161,8 +162,9 @@ def result_calls(node: Trajectory, at: str) -> Iterator[Problem]:
     """A result names a call of an earlier step, or of its own."""
     known: set[str] = set()
     for index, step in enumerate(node["steps"]):
-        if step["tool_calls"]:
-            known.update(call["id"] for call in step["tool_calls"] if call is not None)
+        for call in step["tool_calls"]:
+            if call is not None:
+                known.add(call["id"])
         observation = step["observation"]
         if observation is None:
             continue
@@ -253,10 +255,12 @@ def sum_metrics(steps: Sequence[Step]) -> dict[str, int | float]:
 
     A sum that does not fit its slot is not known.
     """
-    metrics = [step["metrics"] for step in steps if step["metrics"] is not None]
+    every = list(map(itemgetter("metrics"), steps))
+    metrics = [one for one in every if one is not None] if None in every else every
     sums: dict[str, int | float] = {"total_steps": len(steps)}
     for key in StepMetrics.__annotations__:
-        known = [one[key] for one in metrics if one[key] is not None]  # type: ignore[literal-required]
+        values = list(map(itemgetter(key), metrics))
+        known = [value for value in values if value is not None] if None in values else values
         if not known:
             continue
         total = sum(known)

@@ -70,7 +70,7 @@ class _Writer:
         self._names = names or {}
         self._responses = _responses(storyline)
         self._times = write_times(
-            (time for turn in storyline.turns for time in (turn.timestamp, turn.finished_at)),
+            [time for turn in storyline.turns for time in (turn.timestamp, turn.finished_at)],
             is_own=self._is_own,
         )
         """What is written for each time of a turn."""
