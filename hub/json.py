@@ -563,18 +563,22 @@ _PIECE = 1 << 16
 """Bytes that pieces of a longer one should have."""
 _SPLIT = 4
 """So many levels above such an array are taken apart."""
+_LOOKED_AT = 8
+"""Elements of an array that is not long of which is asked whether they have one that is."""
 _CONTAINERS = frozenset({dict, list})
 
 
 def _has_long_array(value: Json, levels: int) -> bool:
-    """Tell whether *value* is a long array, or has one in its first *levels*."""
+    """Tell whether *value* is a long array, or has one in its first *levels*; an array is told by a few elements."""
     kind = type(value)
     if kind is list and len(value) > _MANY:
         return True
     if kind not in _CONTAINERS or levels == 0:
         return False
-    inner = value.values() if kind is dict else value
-    return any(type(one) in _CONTAINERS and _has_long_array(one, levels - 1) for one in inner)
+    for one in value.values() if kind is dict else value[:_LOOKED_AT]:
+        if type(one) in _CONTAINERS and _has_long_array(one, levels - 1):
+            return True
+    return False
 
 
 def _long_pieces(value: Json, option: int, level: int, levels: int) -> Iterator[bytes | memoryview]:
