@@ -69,11 +69,11 @@ class TestDifferences:
         comparison = compare([first], [second])
 
         assert [
-            ("removed", "/notes"),
             ("changed", "/extra/a/1"),
             ("added", "/extra/a/2"),
             ("removed", "/extra/b"),
             ("added", "/extra/c"),
+            ("removed", "/notes"),
             ("added", "/unknown_fields"),
         ] == differences(comparison)
 
