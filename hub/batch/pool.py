@@ -372,6 +372,7 @@ def _serve(
     collector = _Collector()
     work.prepare()  # type: ignore[attr-defined]  # `Work`
     try:
+        sys.unraisablehook = _unraisable
         signal.signal(signal.SIGTERM, _stop)
         with suppress(EOFError, OSError, KeyboardInterrupt):
             while True:
@@ -396,6 +397,12 @@ def _become_another_process(not_its_own: set[int]) -> None:
         with suppress(OSError):  # the system keeps it for itself
             os.dup2(nothing, descriptor, inheritable=False)
     os.close(nothing)
+
+
+def _unraisable(found: Any) -> None:
+    """Say nothing of a signal that came where none is raised; the connection, which is closed, ends the worker."""
+    if not isinstance(found.exc_value, Stopped):
+        sys.__unraisablehook__(found)
 
 
 def _stop(number: int, frame: object) -> NoReturn:
