@@ -10,6 +10,7 @@ import signal
 import sys
 
 from hub.errors import Stopped
+from hub.signals import raise_again
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 """Signals that end the program after it has cleaned up; not all systems have all of them."""
@@ -19,6 +20,7 @@ def main() -> None:
     """Run the command line and exit with its status."""
     for name in SIGNALS:
         _listen_to(name)
+    sys.unraisablehook = raise_again
     # One short-lived process: what cycles there are go with it. Collecting costs a tenth of a run.
     gc.disable()
     try:

@@ -113,6 +113,42 @@ class TestSignals:
         assert 128 + number == under_way.returncode
         assert f"hub: {says}; nothing half-written was left behind\n" == errors.decode()
 
+    @pytest.mark.parametrize(
+        ("jobs", "status", "says"),
+        [
+            ("1", 143, ["hub: stopped by SIGTERM; nothing half-written was left behind"]),
+            (
+                "2",
+                1,
+                [
+                    "hub: in/a.json: the process that was at it ended with status 143",
+                    "hub: in/b.json: the process that was at it ended with status 143",
+                ],
+            ),
+        ],
+    )
+    def test_while_an_object_is_freed(
+        self, here: Path, jobs: str, status: int, says: list[str]
+    ) -> None:
+        """A signal that comes in a callback, where nothing can be raised, ends the program or the worker."""
+        (here / "in").mkdir()
+        for name in ("a", "b"):
+            (here / "in" / f"{name}.json").write_text(json.dumps(STORY))
+        plugin = [
+            "--plugin",
+            str(Path(__file__).parent / "toys" / "freeing.py"),
+            "--from",
+            "freeing",
+        ]
+        begin = time.monotonic()
+
+        done = hub("convert", "in", *plugin, "--to", "storyline", "-o", "out/", "--jobs", jobs)
+
+        assert time.monotonic() - begin < 30  # seconds; the plugin goes on for a minute
+        assert status == done.status
+        assert says == [line for line in done.err.splitlines() if line.startswith("hub: ")]
+        assert "Traceback" not in done.err
+
     def test_ignored(self, story: str) -> None:
         """A signal that is ignored when the program starts, as by nohup, stays so."""
         program = (

@@ -19,6 +19,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, Protocol, TypeVar
 
 from hub.errors import Stopped
+from hub.signals import raise_again
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -372,7 +373,7 @@ def _serve(
     collector = _Collector()
     work.prepare()  # type: ignore[attr-defined]  # `Work`
     try:
-        sys.unraisablehook = _unraisable
+        sys.unraisablehook = raise_again
         signal.signal(signal.SIGTERM, _stop)
         with suppress(EOFError, OSError, KeyboardInterrupt):
             while True:
@@ -397,12 +398,6 @@ def _become_another_process(not_its_own: set[int]) -> None:
         with suppress(OSError):  # the system keeps it for itself
             os.dup2(nothing, descriptor, inheritable=False)
     os.close(nothing)
-
-
-def _unraisable(found: Any) -> None:
-    """Say nothing of a signal that came where none is raised; the connection, which is closed, ends the worker."""
-    if not isinstance(found.exc_value, Stopped):
-        sys.__unraisablehook__(found)
 
 
 def _stop(number: int, frame: object) -> NoReturn:
