@@ -15,6 +15,7 @@ from hub.envelope import bounded, take
 from hub.errors import MISSING, Json, PluginError, Problem, UsageError
 from hub.hookspecs import FormatInfo, Option
 from hub.input_rules import UNREAD
+from hub.pointer import unescape
 from hub.reading import Document, Record
 from hub.registry import Format
 from hub.residuals import CARRIER, UNPLACED, equal
@@ -125,7 +126,7 @@ def _in_order(problems: Sequence[Problem], value: Json) -> list[Problem]:
     def order(problem: Problem) -> list[int]:
         place, at = [], value
         for token in problem.pointer.split("/")[1:]:
-            key = token.replace("~1", "/").replace("~0", "~")
+            key = unescape(token)
             if isinstance(at, dict):
                 known = positions.get(id(at))
                 if known is None:

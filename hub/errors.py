@@ -7,6 +7,7 @@ Source: validation.md 1.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 Json = Any
@@ -62,13 +63,14 @@ class Rule(NamedTuple):
         """Return the problem of a value *found* at *pointer*; *message* replaces the usual wording."""
         wanted = self.expected if expected is None else expected
         is_told = message is not None and found is MISSING
+        shown = None if is_told else show(found)
         return Problem(
             severity=self.severity,
             rule=self.rule,
             pointer=pointer,
-            message=f"expected {wanted}, found {show(found)}" if message is None else message,
+            message=f"expected {wanted}, found {shown}" if message is None else message,
             expected=wanted,
-            found=None if is_told else show(found),
+            found=shown,
         )
 
 
@@ -85,15 +87,19 @@ def show(value: Json) -> str:
     if isinstance(value, list):
         return f"an array of {len(value)}" if value else "an empty array"
     if isinstance(value, str):
-        import json
-
-        text = json.dumps(value[: SHOWN_CHARACTERS + 1], ensure_ascii=False)
-        return _cut(text.encode("utf-8", "backslashreplace").decode())
+        return _shown_text(value[: SHOWN_CHARACTERS + 1])
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int) and value.bit_length() > LARGE_BITS:
         return "a huge integer"
     return _cut(str(value))
+
+
+@lru_cache(maxsize=256)
+def _shown_text(text: str) -> str:
+    from json.encoder import encode_basestring
+
+    return _cut(encode_basestring(text).encode("utf-8", "backslashreplace").decode())
 
 
 LARGE_BITS = 256

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 
 from hub import pointer as pointers
 from hub.errors import MISSING, InvalidDocument, Json, Rule, show
@@ -90,6 +90,7 @@ _IS_ARRAY = {
 }
 
 
+@lru_cache(maxsize=4096)
 def normalise(source: str, pointer: str) -> str:
     """Return *pointer* with array indices replaced by `*`, where the schema of *source* has an array."""
     is_array = _IS_ARRAY.get(source)

@@ -980,6 +980,14 @@ class TestAreCompact:
         """None at all are no trouble."""
         assert [] == are_compact([], [])
 
+    @pytest.mark.parametrize("value", [{"a": 1}, {'a": ': 1}, {"": 1}, {"\\": 1}, {}, [1, 2], None])
+    def test_as_python_spells(self, value: Json) -> None:
+        """With a space behind a colon or comma it is none, be it the first or among others, whatever the keys."""
+        texts = [json.dumps(value), *[compact(value)] * 40, json.dumps(value)]
+        is_same = texts[0] == texts[1]
+        expected = [is_same, *[True] * 40, is_same]
+        assert expected == are_compact(texts, [value] * len(texts))
+
     @given(st.lists(json_values()))
     def test_any(self, values: list[Json]) -> None:
         """Whatever is written as compact text is that."""

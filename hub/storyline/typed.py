@@ -41,15 +41,13 @@ def _fit(kind: Any, objects: Sequence[Any]) -> bool:
     if set(map(type, objects)) != {kind}:
         return False
     for name, allowed, inner in _columns(kind):
-        column = list(map(attrgetter(name), objects))
-        if None in column and column.count(None) == len(column):
-            if NoneType not in allowed:
-                return False
-            continue
-        found = set(map(type, column))
+        member = attrgetter(name)
+        found = set(map(type, map(member, objects)))
         if not found <= allowed:
             return False
-        values = column if NoneType not in found else [one for one in column if one is not None]
+        if found == _NONE or (inner is None and int not in found and not allowed >= _TIME):
+            continue
+        values = [one for one in map(member, objects) if one is not None]
         if inner is not None:
             if not _fit_inside(inner, found, values):
                 return False
@@ -82,6 +80,7 @@ def _are_times(values: Sequence[Any]) -> bool:
 
 _Column = tuple[str, frozenset[Any], Any]
 """A field, the types that it may have, and the class of what it holds: itself, in a list, or in a mapping."""
+_NONE = frozenset({NoneType})
 _TIME = frozenset(get_args(Timestamp))
 
 

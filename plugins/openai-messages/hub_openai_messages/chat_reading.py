@@ -35,7 +35,7 @@ from hub_openai_messages.calls import (
 )
 from hub_openai_messages.chat_residuals import (
     ReadTurn,
-    are_plain,
+    are_held,
     fields_of_chat,
     usual_fields,
 )
@@ -112,8 +112,9 @@ class ChatTurns:
         self.problems: list[Problem] = []
         self._calls = calls_of
         calls = [call for own in self._calls.values() for call in own]
+        of = [index for index, own in self._calls.items() for _ in own]
         names, arguments = _names(self._calls, messages), list(values_of(calls))
-        self._made = zip(names, arguments, are_plain(calls, names, arguments), strict=True)
+        self._made = zip(names, arguments, are_held(calls, of, names, arguments), strict=True)
         """What becomes of each call: its id and arguments, and whether they are all of it."""
         self._index = CallIndex()
         self._functions: dict[str, list[tuple[int, str]]] = {}
@@ -153,8 +154,8 @@ class ChatTurns:
         read.turn.kind = "autonomous"
         read.turn.tool_calls = made = []
         at = len(self.turns)
-        are_all_plain = True
-        for call, (name, arguments, is_plain) in zip(calls, self._made, strict=False):
+        read.are_held = held = []
+        for call, (name, arguments, is_held) in zip(calls, self._made, strict=False):
             made.append(
                 ToolCall(
                     tool_call_id=name,
@@ -163,14 +164,13 @@ class ChatTurns:
                     kind=call.kind,
                 )
             )
-            are_all_plain &= is_plain
+            held.append(is_held)
             if is_no_json(call, arguments):
                 self.problems.append(_broken_arguments(read.index, call))
             if call.source_id is not None:
                 self._index.add(at, call.source_id, name)
             elif call.kind == FUNCTION_CALL:
                 self._functions.setdefault(call.name, []).append((at, name))
-        read.has_plain_calls = are_all_plain
 
     def _answered(self, role: str, message: Mapping[str, Json]) -> tuple[int, str] | None:
         """Return the turn whose call a message answers, and the call; None if it answers none."""

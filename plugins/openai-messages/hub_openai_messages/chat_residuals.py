@@ -12,20 +12,18 @@ from hub import MISSING, Json, Turn, are_compact, equal, pointer
 from hub_openai_messages.calls import (
     CUSTOM,
     FUNCTION_CALL,
-    POSITIONAL,
     SourceCall,
     chat_calls,
     is_positional,
-    written_arguments,
 )
-from hub_openai_messages.messages import READ_CHAT, Message, restored_chat
+from hub_openai_messages.messages import Message, restored_chat
 from hub_openai_messages.placing import Fields, place
 
 
 class ReadTurn:
     """A turn, and what it was read of."""
 
-    __slots__ = ("calls", "fields", "has_plain_calls", "index", "results", "turn")
+    __slots__ = ("are_held", "calls", "fields", "index", "results", "turn")
 
     def __init__(self, turn: Turn, index: int) -> None:
         self.turn = turn
@@ -33,8 +31,8 @@ class ReadTurn:
         """Of its message."""
         self.calls: Sequence[SourceCall] = ()
         """As the message has them."""
-        self.has_plain_calls = False
-        """Whether the turn's say all that these say."""
+        self.are_held: Sequence[bool | None] = ()
+        """Whether the turn's say all that these say, as `are_held` tells."""
         self.results: list[int] = []
         """Messages that are its results."""
         self.fields: Fields | None = None
@@ -84,34 +82,36 @@ def _usual_calls(one: ReadTurn, listed: Json) -> Fields | None:
     """Return the arguments that are spelled otherwise than they are written."""
     if type(listed) is not list or not len(listed) == len(one.calls) > 0:
         return None
-    fields: Fields = {}
-    if one.has_plain_calls:
-        return fields
-    for call, made in zip(one.calls, one.turn.tool_calls or (), strict=True):
-        if not call.is_usual or made.tool_call_id != call.source_id:
-            return None
-        if is_positional(made.tool_call_id, one.index, call.position):
-            return None
-        if call.spelling != written_arguments(made.arguments, READ_CHAT.calls):
-            at = f"/messages/{one.index}/tool_calls/{call.position}/function/arguments"
-            fields[at] = call.spelling
-    return fields
+    if None in one.are_held:
+        return None
+    return {
+        f"/messages/{one.index}/tool_calls/{call.position}/function/arguments": call.spelling
+        for call, is_held in zip(one.calls, one.are_held, strict=True)
+        if not is_held
+    }
 
 
-def are_plain(
-    calls: Sequence[SourceCall], names: Sequence[str], arguments: Sequence[Json]
-) -> list[bool]:
-    """Tell of each of *calls* whether its id and arguments in the turn certainly say all of it."""
+def are_held(
+    calls: Sequence[SourceCall],
+    messages: Sequence[int],
+    names: Sequence[str],
+    arguments: Sequence[Json],
+) -> list[bool | None]:
+    """Tell of each of *calls* whether its id and arguments in the turn say all of it; None where that is not sure.
+
+    False: all but how the arguments are spelled. The calls are made by *messages*, which are indices, a call each.
+    """
     are_usual = [
         call.is_usual
         and call.source_id == name
-        and type(value) is dict
-        and not name.startswith(POSITIONAL)
-        for call, name, value in zip(calls, names, arguments, strict=True)
+        and value is not None
+        and type(value) is not str
+        and not is_positional(name, index, call.position)
+        for call, index, name, value in zip(calls, messages, names, arguments, strict=True)
     ]
     texts = [call.spelling for call in compress(calls, are_usual)]
     are_written = iter(are_compact(texts, list(compress(arguments, are_usual))))
-    return [is_usual and next(are_written) for is_usual in are_usual]
+    return [next(are_written) if is_usual else None for is_usual in are_usual]
 
 
 # Any other: they are written and compared

@@ -368,6 +368,37 @@ class TestHistories:
         assert rows_of(value)[0]["response"] == value[0]["response"]
 
 
+class TestSpellingOfChats:
+    """How the arguments of a chat's calls were spelled comes back, whatever they are."""
+
+    @pytest.mark.parametrize(
+        ("spelled", "is_held"),
+        [
+            ('{"x":1}', True),
+            ('{"x": 1}', False),
+            ("{}", True),
+            ("[1]", True),
+            ("[1, 2]", False),
+            ("5", True),
+            ("5.0", True),
+            ("5.00", False),
+            ("true", True),
+            ("null", False),
+            ('"x"', False),
+        ],
+    )
+    def test_arguments(self, *, spelled: str, is_held: bool) -> None:
+        """Only what would be written otherwise is kept beside the value."""
+        calls = [tc("k", '{"x":1}'), tc("l", spelled), tc("m", '{"x": 2}')]
+        chat = {"messages": [u("q"), a(None, tool_calls=calls), *(tool(one, "r") for one in "klm")]}
+        kept = {"/messages/1/tool_calls/2/function/arguments": '{"x": 2}'}
+        if not is_held:
+            kept["/messages/1/tool_calls/1/function/arguments"] = spelled
+        found = {at: value for at, value in fields(chat).items() if at.endswith("/arguments")}
+        assert kept == found
+        assert chat == written(chat)
+
+
 ASK = a("x", tool_calls=[tc("k", '{"n":1}')], reasoning_content="r")
 
 
