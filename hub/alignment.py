@@ -69,11 +69,15 @@ def _unique_pairs(
 def _unique(
     storylines: Sequence[Storyline], indices: Iterable[int], key: _Key
 ) -> dict[object, int]:
-    keys = {index: key(storylines[index]) for index in indices}
-    counts = Counter(keys.values())
-    return {
-        value: index for index, value in keys.items() if value is not None and counts[value] == 1
-    }
+    """Return which of *indices* has each key that one of them has alone; None is no key."""
+    found: dict[object, int] = {}
+    repeated: set[object] = {None}
+    for index in indices:
+        value = key(storylines[index])
+        if value in found:
+            repeated.add(value)
+        found[value] = index
+    return {value: index for value, index in found.items() if value not in repeated}
 
 
 def _document_id(storyline: Storyline) -> str:

@@ -424,7 +424,6 @@ class _Run:
                 container=container,
                 force=force,
                 inputs=[self.source] if self.source is not None else [],
-                sort_keys=self.writer.info.sorts_keys,
             )
         )
         options.container = sink.container

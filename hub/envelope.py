@@ -400,4 +400,4 @@ def compact(document: Json, info: FormatInfo) -> None:
         *parents, key = pointers.split(place)
         holder = _holder(node, parents)
         if holder is not None and key in holder and pointer.count("/") <= _NEAR:
-            holder[key] = in_one_piece(holder[key], sort_keys=info.sorts_keys)
+            holder[key] = in_one_piece(holder[key])

@@ -70,8 +70,6 @@ class FormatInfo(NamedTuple):
     gathers: bool = False
     """Whether one written document may hold Storylines of several source documents, such as the attempts of one task:
     the writer then gets those of the whole input at once, unless they were read from its own format."""
-    sorts_keys: bool = False
-    """Whether written documents have their keys sorted; otherwise they stand as the plugin yields them."""
     options: tuple[Option, ...] = ()
     api_version: int = API_VERSION
 

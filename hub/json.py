@@ -380,10 +380,10 @@ def _dumps(value: Json, option: int) -> bytes:
         return b"".join(_exact_pieces(value, option))
 
 
-def in_one_piece(value: Json, *, sort_keys: bool = False) -> Json:
+def in_one_piece(value: Json) -> Json:
     """Return what is written as the compact text of *value*, also in an indented one; *value* itself if it is deep."""
     try:
-        text = orjson.dumps(value, _exact_number, orjson.OPT_SORT_KEYS if sort_keys else 0)
+        text = orjson.dumps(value, _exact_number)
     except TypeError:
         return value
     return orjson.Fragment(text)

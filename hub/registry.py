@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, ValuesView
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pluggy
@@ -163,7 +164,7 @@ class Format:
 
     def file_name(self, document: Json, options: WriteOptions) -> str | None:
         """Return the relative path that the plugin gives *document* in a directory: the `file_name` hook."""
-        with self._guarded("file_name"):
+        with _Guard(self, "file_name"):
             name: str | None = self._hook("file_name")(document=document, options=options)
         return name
 
@@ -199,19 +200,32 @@ class Format:
 
     def _each(self, name: str, **arguments: Any) -> Iterator[Any]:
         """Yield what the hook *name* gives."""
-        with self._guarded(name):
+        with _Guard(self, name):
             yield from self._hook(name)(**arguments) or ()
 
-    @contextmanager
-    def _guarded(self, hook: str) -> Iterator[None]:
-        """Name the plugin in any other error than the hub's own."""
-        try:
-            yield
-        except HubError:
-            raise
-        except (Exception, SystemExit) as error:
+
+class _Guard:
+    """Names the plugin of *format*, and the hook, in any other error than the hub's own."""
+
+    __slots__ = ("_format", "_hook")
+
+    def __init__(self, format: Format, hook: str) -> None:
+        self._format = format
+        self._hook = hook
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, Exception | SystemExit) and not isinstance(error, HubError):
+            plugin = self._format
             raise PluginError(
-                f"the plugin {self.id!r} ({self.origin}) failed in {hook}: {described(error)};"
+                f"the plugin {plugin.id!r} ({plugin.origin}) failed in {self._hook}: {described(error)};"
                 f" this is a bug of the plugin{place_in_plugin(error)}"
             ) from error
 

@@ -106,17 +106,16 @@ class Shape:
         self, key: str, allowed: frozenset[type] | None, values: Sequence[Mapping[str, Json]]
     ) -> bool:
         try:
-            members = list(map(itemgetter(key), values))
+            kinds = set(map(type, map(itemgetter(key), values)))
         except KeyError:
             if key in self.required:
                 return False
-            members = [value[key] for value in values if key in value]
+            kinds = {type(value[key]) for value in values if key in value}
         if allowed is None:
             return True
-        kinds = set(map(type, members))
         if int not in kinds or float in allowed:
             return allowed >= kinds
-        integers = [one for one in members if type(one) is int]
+        integers = [one for value in values if type(one := value.get(key)) is int]
         return kinds <= allowed and min(integers) >= LEAST and max(integers) <= GREATEST
 
     def deviations(self, value: Mapping[str, Json]) -> Iterator[Deviation]:

@@ -21,7 +21,7 @@ from hub.errors import MISSING, HubError, InvalidDocument, Json, UsageError
 from hub.input_rules import TOO_DEEP
 from hub.json import dump_pieces, dumps
 from hub.limits import DEPTH
-from hub.staging import Area, Staging, system_errors
+from hub.staging import Area, Staging, SystemErrors
 from hub.streams import check_path, is_remote
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ class Sink:
         container: Container | None = None,
         force: bool = False,
         inputs: Iterable[str | os.PathLike[str] | Source] = (),
-        sort_keys: bool = False,
         area: Area | None = None,
     ) -> Sink:
         """Return the sink for *target*: a file, `-` for standard output, or a directory.
@@ -78,24 +77,24 @@ class Sink:
         if target == "-":
             if container == "dir":
                 raise UsageError("standard output is no directory; name one")
-            return _StreamSink(None, container, sort_keys=sort_keys)
+            return _StreamSink(None, container)
         check_path(target)
         if is_remote(target):
-            return _elsewhere(target, container, inputs, area, force=force, sort_keys=sort_keys)
+            return _elsewhere(target, container, inputs, area, force=force)
         mode = _mode(target)
         if container is None and (stat.S_ISDIR(mode) or target.endswith(("/", os.sep))):
             container = "dir"
         paths = [path for path in map(_path, inputs) if path is not None]
         if container == "dir":
             staging = Staging(target, force=force, inputs=paths, make=True, area=area)
-            return _DirectorySink(staging, sort_keys=sort_keys)
+            return _DirectorySink(staging)
         if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            return _StreamSink(target, container, sort_keys=sort_keys)
+            return _StreamSink(target, container)
         # Somebody named this file, and may mean what it links to; in the area of a run nobody has named a link.
         is_link = area is None and os.path.islink(target)
         folder, name = os.path.split(os.path.realpath(target) if is_link else target)
         staging = Staging(folder, force=force, inputs=paths, make=False, area=area)
-        return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
+        return _FileSink(name, container or _container(name), staging)
 
     @property
     def container(self) -> Container | None:
@@ -152,7 +151,6 @@ def _elsewhere(
     area: Area | None,
     *,
     force: bool,
-    sort_keys: bool,
 ) -> Sink:
     """Return the sink for a *target* that is a URL: a file, or a folder if it ends with a slash."""
     from hub.uploading import Uploading
@@ -160,12 +158,12 @@ def _elsewhere(
     paths = [path for path in map(_path, inputs) if path is not None]
     if container == "dir" or (container is None and target.endswith("/")):
         staging = Uploading(target, force=force, inputs=paths, area=area)
-        return _DirectorySink(staging, sort_keys=sort_keys)
+        return _DirectorySink(staging)
     folder, _, name = target.rpartition("/")
     if not name:
         raise UsageError(f"{target}: no name of a file")
     staging = Uploading(folder, force=force, inputs=paths, area=area)
-    return _FileSink(name, container or _container(name), staging, sort_keys=sort_keys)
+    return _FileSink(name, container or _container(name), staging)
 
 
 def _path(input: str | os.PathLike[str] | Source) -> str | None:
@@ -206,12 +204,10 @@ class _Documents:
         write: Callable[[bytes | memoryview], object],
         container: Container | None,
         *,
-        sort_keys: bool,
         is_staged: bool = True,
     ) -> None:
         self._write = write
         self._container: Container | None = container
-        self._sort_keys = sort_keys
         self._is_staged = is_staged
         """Whether nobody sees what is written when writing fails later on."""
         self._count = 0
@@ -287,12 +283,10 @@ class _Documents:
             return
         try:
             if level or self._is_staged:
-                for piece in dump_pieces(
-                    document, level=level, indent=indent, sort_keys=self._sort_keys
-                ):
+                for piece in dump_pieces(document, level=level, indent=indent):
                     self._write(piece)
             else:
-                self._write(dumps(document, indent=indent, sort_keys=self._sort_keys))
+                self._write(dumps(document, indent=indent))
         except InvalidDocument as error:
             message = f"the output would have more than {DEPTH} levels of arrays and objects"
             raise InvalidDocument([TOO_DEEP.at("", message=message)]) from error
@@ -314,11 +308,11 @@ class _File:
         self._file = staging.create(name)
 
     def write(self, data: bytes | memoryview) -> None:
-        with system_errors(self._name):
+        with SystemErrors(self._name):
             self._file.write(data if self._packer is None else self._packer.compress(data))
 
     def complete(self) -> None:
-        with system_errors(self._name):
+        with SystemErrors(self._name):
             if self._packer is not None:
                 self._file.write(self._packer.flush())
             self._staging.complete(self._file)
@@ -331,14 +325,12 @@ class _File:
 class _FileSink(Sink):
     """One file; the attachments of its documents are beside it."""
 
-    def __init__(
-        self, name: str, container: Container | None, staging: Staging, *, sort_keys: bool
-    ) -> None:
+    def __init__(self, name: str, container: Container | None, staging: Staging) -> None:
         super().__init__()
         staging.check(name)
         self._name = name
         self._staging = staging
-        self._documents = _Documents(self._put, container, sort_keys=sort_keys)
+        self._documents = _Documents(self._put, container)
         self._file: _File | None = None
 
     @property
@@ -390,10 +382,9 @@ class _DirectorySink(Sink):
 
     wants_names = True
 
-    def __init__(self, staging: Staging, *, sort_keys: bool) -> None:
+    def __init__(self, staging: Staging) -> None:
         super().__init__()
         self._staging = staging
-        self._sort_keys = sort_keys
         self._count = 0
         self._taken: dict[str, int] = {}
         """Names that are taken, folded, each with the last number that was given to it."""
@@ -412,7 +403,7 @@ class _DirectorySink(Sink):
         self._count += 1
         path = self._unique(safe_name(name or f"document-{self._count}.json"))
         with closing(_File(self._staging, path)) as file:
-            documents = _Documents(file.write, "object", sort_keys=self._sort_keys)
+            documents = _Documents(file.write, "object")
             documents.add(document)
             documents.end()
             file.complete()
@@ -444,10 +435,10 @@ class _DirectorySink(Sink):
 class _StreamSink(Sink):
     """Standard output, or a pipe or device; what is written is written."""
 
-    def __init__(self, target: str | None, container: Container | None, *, sort_keys: bool) -> None:
+    def __init__(self, target: str | None, container: Container | None) -> None:
         super().__init__()
         self._target = target
-        self._documents = _Documents(self._put, container, sort_keys=sort_keys, is_staged=False)
+        self._documents = _Documents(self._put, container, is_staged=False)
         self._stream: BinaryIO | None = None
 
     @property
@@ -461,7 +452,7 @@ class _StreamSink(Sink):
 
     def __enter__(self) -> Self:
         if self._target is not None:
-            with system_errors(self._target):
+            with SystemErrors(self._target):
                 self._stream = open(self._target, "wb")
         elif sys.stdout is None or sys.stdout.closed:
             raise HubError("standard output is closed")
@@ -502,7 +493,7 @@ class _StreamSink(Sink):
     @contextmanager
     def _pipe_errors(self) -> Iterator[None]:
         """Make the error of a closed pipe, and others of the system, the hub's."""
-        with system_errors(self._target or "standard output"):
+        with SystemErrors(self._target or "standard output"):
             try:
                 yield
             except BrokenPipeError:

@@ -126,7 +126,7 @@ class Staging:
             self.check(name)
         if name in self._staged:
             raise UsageError(f"{path}: written twice")
-        with system_errors(path):
+        with SystemErrors(path):
             # Known before it is there: a signal may come in between.
             temporary = self._staged[name] = self._temporary()
             try:
@@ -170,20 +170,20 @@ class Staging:
 
     def _move_all(self) -> None:
         for name, temporary in self._staged.items():
-            with system_errors(os.path.join(self._folder, name)):
+            with SystemErrors(os.path.join(self._folder, name)):
                 self._move(temporary, name)
 
     def _make_whole(self, tree: str) -> None:
         """Make the folder, which is not there, with all files at once: as *tree*, which then gets its name."""
-        with system_errors(self._folder):
+        with SystemErrors(self._folder):
             os.mkdir(tree)
         for name, temporary in self._staged.items():
             path = os.path.join(self._folder, name)
-            with system_errors(path):
+            with SystemErrors(path):
                 self.check(name)
                 os.makedirs(os.path.join(tree, os.path.dirname(name)), exist_ok=True)
                 os.replace(temporary, os.path.join(tree, name))
-        with system_errors(self._folder):
+        with SystemErrors(self._folder):
             whole = self._folder.rstrip(os.sep)
             self._make_folders(os.path.dirname(whole))
             os.rename(tree, whole)
@@ -197,7 +197,7 @@ class Staging:
             )
             for name, temporary in self._staged.items()
         ]
-        with system_errors(self._folder):
+        with SystemErrors(self._folder):
             leftovers.write_journal(temporary_folder, moves)
 
     def discard(self) -> None:
@@ -272,13 +272,11 @@ _BUFFER = 1 << 16
 _BINARY: int = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def system_errors(name: str) -> SystemErrors:
-    """Make errors of the system the hub's, and name what they are about."""
-    return SystemErrors(name)
-
-
 class SystemErrors:
-    """The context of `system_errors`: entered for each piece that is written, so it is no generator."""
+    """Makes errors of the system the hub's, and names what they are about.
+
+    Entered for each piece that is written, so it is no generator.
+    """
 
     __slots__ = ("_name",)
 

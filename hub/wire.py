@@ -18,7 +18,7 @@ import attrs
 from hub.errors import Json
 from hub.residuals import counts
 from hub.storyline import model
-from hub.storyline.model import Parent, Residuals, Storyline, Task, TaskResult, ToolCall, Turn
+from hub.storyline.model import Parent, Storyline, Task, TaskResult, ToolCall, Turn
 from hub.storyline.rules import SCHEMA_VERSION
 
 Wire = dict[str, Json]
@@ -26,12 +26,9 @@ Wire = dict[str, Json]
 
 def to_wire(storyline: Storyline) -> Wire:
     """Return the wire JSON of *storyline*: short names, nothing that is not set (storyline.md 2)."""
-    wire: Wire = {"schema_version": SCHEMA_VERSION, **object_to_wire(storyline)}
-    prompt = storyline.prompt
-    if prompt is not None and not (prompt.system or prompt.user):
-        del wire["prompt"]
-    unknown = wire.pop("unknown_fields", {})
-    sources = {name: one for name, one in unknown.items() if one.fields}
+    wire = root_to_wire(storyline)
+    wire["turns"] = list(map(turn_to_wire, storyline.turns))
+    sources = {name: one for name, one in storyline.unknown_fields.items() if one.fields}
     if sources:
         wire["unknown_fields"] = {
             "sources": {name: object_to_wire(residuals) for name, residuals in sources.items()}
@@ -44,9 +41,11 @@ def to_wire(storyline: Storyline) -> Wire:
 
 def root_to_wire(storyline: Storyline) -> Wire:
     """Return the wire JSON of *storyline* without `turns` and residuals: the root element of carrier.md 1."""
-    wire = to_wire(attrs.evolve(storyline, turns=[], unknown_fields={}))
-    del wire["turns"]
-    return wire
+    wire = {"schema_version": SCHEMA_VERSION, **object_to_wire(storyline)}
+    prompt = storyline.prompt
+    if prompt is not None and not (prompt.system or prompt.user):
+        del wire["prompt"]
+    return dict(sorted(wire.items()))
 
 
 def turn_to_wire(turn: Turn) -> Wire:  # noqa: C901, PLR0912  # a line for each field: the place where most time goes
@@ -109,7 +108,7 @@ def call_to_wire(call: ToolCall) -> Wire:
 
 
 def object_to_wire(value: Any) -> Wire:
-    """Return the wire JSON of an object of the model."""
+    """Return the wire JSON of an object of the model; of a Storyline its root only."""
     kind: Any = type(value)
     values, keys, absent, typed, finish = _layout(kind)
     wire: Wire = {
@@ -120,12 +119,10 @@ def object_to_wire(value: Any) -> Wire:
     for key in typed:
         member = wire.get(key)
         if member:
-            write = _WRITERS.get(key, object_to_wire)
-            wire[key] = list(map(write, member)) if type(member) is list else write(member)
+            are_many = type(member) is list
+            wire[key] = list(map(object_to_wire, member)) if are_many else object_to_wire(member)
     return wire if finish is None else finish(value, wire)
 
-
-_WRITERS: dict[str, Callable[[Any], Wire]] = {"turns": turn_to_wire, "tool_calls": call_to_wire}
 
 _CLASSES = frozenset(
     one for one in vars(model).values() if isinstance(one, type) and attrs.has(one)
@@ -149,7 +146,11 @@ class _Layout(NamedTuple):
 @cache
 def _layout(kind: Any) -> _Layout:
     """Return how an object of that *kind* is written."""
-    named = ((field.metadata.get("wire", field.name), field) for field in attrs.fields(kind))
+    named = (
+        (field.metadata.get("wire", field.name), field)
+        for field in attrs.fields(kind)
+        if field.name not in _NOT_IN_ROOT
+    )
     fields = [
         (field, key)
         for key, field in sorted((one for one in named if one[0] is not None), key=itemgetter(0))
@@ -170,8 +171,9 @@ def _holds_objects(annotation: object) -> bool:
     return not _NAMES.isdisjoint(re.findall(r"\w+", str(annotation)))
 
 
-_NAMES = frozenset(one.__name__ for one in _CLASSES if one is not Residuals)
-"""Residuals are written by `to_wire`, which knows where they go."""
+_NAMES = frozenset(one.__name__ for one in _CLASSES)
+_NOT_IN_ROOT = ("turns", "unknown_fields")
+"""Fields of a Storyline that `to_wire` writes: no other class has them."""
 
 
 def _finish_parent(_: Parent, wire: Wire) -> Wire:

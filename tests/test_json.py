@@ -712,10 +712,6 @@ class TestOnePiece:
         """A value in one piece stands on one line of an indented text, if orjson writes it."""
         assert text == dumps(in_one_piece(value), indent=True)
 
-    def test_sorted(self) -> None:
-        """Its keys can be sorted."""
-        assert b'{"a":1,"b":2}' == dumps(in_one_piece({"b": 2, "a": 1}, sort_keys=True))
-
 
 class TestDumps:
     @given(json_values())

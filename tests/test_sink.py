@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from hub import staging
 from hub.errors import HubError, InvalidDocument, Json, UsageError
-from hub.json import ExactNumber, loads
+from hub.json import loads
 from hub.sink import Sink, numbered, safe_name
 from hub.source import Source
 from hub.testing.strategies import json_objects
@@ -176,19 +176,6 @@ class TestContainers:
             sink.write({"a": 1})
             sink.prefer("lines")
         assert b'{\n  "a": 1\n}\n' == (here / "out.json").read_bytes()
-
-    def test_sorted_keys(self, here: Path) -> None:
-        """Keys are sorted where the format wants it."""
-        document = {"b": {"d": 1, "c": 2}, "a": ExactNumber("1e400")}
-
-        write("x.json", document, sort_keys=True)
-        write("x.jsonl", document, sort_keys=True)
-
-        assert (
-            b'{\n  "a": 1e400,\n  "b": {\n    "c": 2,\n    "d": 1\n  }\n}\n'
-            == below(here)["x.json"]
-        )
-        assert b'{"a":1e400,"b":{"c":2,"d":1}}\n' == below(here)["x.jsonl"]
 
     @given(st.lists(json_objects(8), min_size=1, max_size=4))
     def test_read_back(self, documents: list[Json]) -> None:

@@ -35,7 +35,7 @@ IN_HAND = 3
 MOST_IN_HAND = 8
 """Things that it has at most: behind small ones may be large ones, for which another worker is free."""
 MOMENT = 0.01
-"""Seconds for which a worker has things in hand. For half of them nobody is woken to take what has become of some."""
+"""Seconds; a worker has things in hand for two of them. For half of one nobody is woken to take what became of some."""
 AHEAD = 64
 """Things, times the workers, by which the fastest worker may be ahead of the slowest."""
 COLLECTED_AFTER = 256
@@ -294,7 +294,7 @@ def most_in_hand(paces: Sequence[float | None]) -> int:
     known = [pace for pace in paces if pace]
     if len(known) < len(paces) or not known:
         return IN_HAND
-    return min(max(int(MOMENT / min(known)), IN_HAND), MOST_IN_HAND)
+    return min(max(int(2 * MOMENT / min(known)), IN_HAND), MOST_IN_HAND)
 
 
 def _wait_for(workers: Sequence[_Worker[Any]]) -> None:

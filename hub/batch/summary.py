@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Self
 from hub.batch.outcome import RESULTS, Outcome, exit_status
 from hub.errors import UsageError
 from hub.sink import LINES_SUFFIXES, is_device
-from hub.staging import Staging, is_same_file, system_errors
+from hub.staging import Staging, SystemErrors, is_same_file
 from hub.streams import check_path
 
 
@@ -80,7 +80,7 @@ class Summary:
         self._staging: Staging | None = None
         self._file: BinaryIO
         if is_device(path):
-            with system_errors(path):
+            with SystemErrors(path):
                 self._file = open(path, "wb")  # noqa: SIM115  # closed at the end of the `with`
         else:
             folder, name = os.path.split(os.path.realpath(path) if os.path.islink(path) else path)

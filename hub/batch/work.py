@@ -102,7 +102,6 @@ class Converting(NamedTuple):
             container=self.container,
             force=self.force or item.is_again,
             inputs=[source],
-            sort_keys=api.formats[self.to].info.sorts_keys,
             area=Area(self.output, self.temporary),
         )
         redacted: dict[str, int] = {}

@@ -72,7 +72,7 @@ class Zone(NamedTuple):
 def is_timestamp(value: Any, *, numbers: bool = True) -> bool:
     """Tell whether *value* is a Storyline time; *numbers*: Unix seconds count as one."""
     if type(value) is str:
-        return time_layouts((value,)) is not None or instant(value) is not None
+        return _layout(value) is not None or instant(value) is not None
     return numbers and instant(value) is not None
 
 

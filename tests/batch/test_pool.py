@@ -152,10 +152,10 @@ class TestMostInHand:
             ([], 3),
             ([None, 0.001], 3),
             ([0.0001, 1.0], 8),
-            ([0.002, 0.004], 5),
+            ([0.004, 0.008], 5),
             ([2.0], 3),
         ],
     )
     def test_pace(self, paces: list[float | None], most: int) -> None:
-        """A worker has in hand what it does in a moment, within bounds; few things until that is known."""
+        """A worker has in hand what it does in two moments, within bounds; few things until that is known."""
         assert most == pool.most_in_hand(paces)

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import lt
 
-from hub import MISSING, Json, Problem, Rule, compact, equal, is_integer, pointer, show
+from hub import MISSING, Json, Problem, Rule, dumps, equal, is_integer, pointer, show
 from hub_actf.effective import Steps, calls_in, reference, reference_key, tool_name, tools_in
 from hub_actf.model import NUMERIC_METRICS, STATUSES, VERSION, Step, Tool
 from hub_actf.values import attempt_numbers, is_attempt_number, is_blank, is_number
@@ -153,7 +153,7 @@ def tools_differ(steps: Steps, at: str) -> Iterator[Problem]:
     for start in range(0, len(both), _MANY):
         some = both[start : start + _MANY]
         # Most are one list written twice, and comparing the text of many is quick. Texts that differ prove nothing.
-        if compact([tools for _, tools, _ in some]) == compact([calls for _, _, calls in some]):
+        if dumps([tools for _, tools, _ in some]) == dumps([calls for _, _, calls in some]):
             continue
         for index, tools, calls in some:
             if not equal_tools(tools, calls):

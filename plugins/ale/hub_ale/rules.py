@@ -250,6 +250,9 @@ def totals(node: Trajectory, at: str) -> Iterator[Problem]:
             yield TOTALS_DIFFER.at(f"{at}/final_metrics/{key}", stated, expected=str(expected))
 
 
+_members_of_metrics = itemgetter(*StepMetrics.__annotations__)
+
+
 def sum_metrics(steps: Sequence[Step]) -> dict[str, int | float]:
     """Return the number of *steps*, and of their metrics the sums that are known, by the name of the total.
 
@@ -258,8 +261,8 @@ def sum_metrics(steps: Sequence[Step]) -> dict[str, int | float]:
     every = list(map(itemgetter("metrics"), steps))
     metrics = [one for one in every if one is not None] if None in every else every
     sums: dict[str, int | float] = {"total_steps": len(steps)}
-    for key in StepMetrics.__annotations__:
-        values = list(map(itemgetter(key), metrics))
+    columns = zip(*map(_members_of_metrics, metrics), strict=True)
+    for key, values in zip(StepMetrics.__annotations__, columns, strict=False):
         known = [value for value in values if value is not None] if None in values else values
         if not known:
             continue
