@@ -9,7 +9,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
-from hub import MISSING, Json, ToolCall, compact, equal, value_of_text, values_of_texts
+from hub import (
+    MISSING,
+    Json,
+    ToolCall,
+    are_compact,
+    compact,
+    equal,
+    value_of_text,
+    values_of_texts,
+)
 from hub_openai_messages.values import is_text, value_of_arguments
 
 CUSTOM, FUNCTION_CALL = "custom", "function_call"
@@ -65,8 +74,10 @@ def row_calls(message: Mapping[str, Json]) -> list[SourceCall]:
         SourceCall(
             position,
             call["id"],
-            call["function"]["name"],
-            call["function"].get("arguments", MISSING),
+            (function := call["function"])["name"],
+            spelling := function.get("arguments", MISSING),
+            None,
+            _is_usual(call, function, spelling),
         )
         for position, call in enumerate(listed)
         if is_row_call(call)
@@ -119,13 +130,7 @@ def _listed_call(position: int, call: Mapping[str, Json]) -> SourceCall | None:
         source_id = None
     if type(function) is dict and type(name := function.get("name")) is str and name:
         spelling = function.get("arguments", MISSING)
-        is_usual = (
-            type(spelling) is str
-            and source_id is not None
-            and len(function) == 2  # noqa: PLR2004  # name and arguments
-            and len(call) == 3  # noqa: PLR2004  # id, type and function
-            and call.get("type") == "function"
-        )
+        is_usual = source_id is not None and _is_usual(call, function, spelling)
         return SourceCall(position, source_id, name, spelling, None, is_usual)
     custom = call.get("custom")
     if call.get("type") == CUSTOM and type(custom) is dict and is_text(custom.get("name")):
@@ -134,6 +139,34 @@ def _listed_call(position: int, call: Mapping[str, Json]) -> SourceCall | None:
     return None
 
 
+def _is_usual(call: Mapping[str, Json], function: Mapping[str, Json], spelling: Json) -> bool:
+    """Tell whether a *call* with an id has nothing else but a type and a *function* of a name and a text."""
+    return (
+        type(spelling) is str
+        and len(function) == 2  # noqa: PLR2004  # name and arguments
+        and len(call) == 3  # noqa: PLR2004  # id, type and function
+        and call.get("type") == "function"
+    )
+
+
+def are_held(
+    calls: Sequence[SourceCall], names: Sequence[str], arguments: Sequence[Json]
+) -> list[bool | None]:
+    """Tell of each of *calls* whether its id in the turn and its arguments there say all of it; None: that is not sure.
+
+    False: all but how the arguments are spelled.
+    """
+    are_usual = [
+        call.is_usual and call.source_id == name and value is not None and type(value) is not str
+        for call, name, value in zip(calls, names, arguments, strict=True)
+    ]
+    texts = [call.spelling for call in compress(calls, are_usual)]
+    are_written = iter(are_compact(texts, list(compress(arguments, are_usual))))
+    return [next(are_written) if is_usual else None for is_usual in are_usual]
+
+
+EMBEDDED = "embedded-"
+"""How the id of a call begins that stands in a text."""
 POSITIONAL = "call-"
 """How the id of a listed call begins that has none."""
 

@@ -29,13 +29,13 @@ from hub_openai_messages import rules
 from hub_openai_messages.calls import (
     FUNCTION_CALL,
     SourceCall,
+    are_held,
     is_no_json,
     positional_id,
     values_of,
 )
 from hub_openai_messages.chat_residuals import (
     ReadTurn,
-    are_held,
     fields_of_chat,
     usual_fields,
 )
@@ -112,9 +112,8 @@ class ChatTurns:
         self.problems: list[Problem] = []
         self._calls = calls_of
         calls = [call for own in self._calls.values() for call in own]
-        of = [index for index, own in self._calls.items() for _ in own]
         names, arguments = _names(self._calls, messages), list(values_of(calls))
-        self._made = zip(names, arguments, are_held(calls, of, names, arguments), strict=True)
+        self._made = zip(names, arguments, are_held(calls, names, arguments), strict=True)
         """What becomes of each call: its id and arguments, and whether they are all of it."""
         self._index = CallIndex()
         self._functions: dict[str, list[tuple[int, str]]] = {}

@@ -6,9 +6,8 @@ Source: openai-messages.md B4.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import compress
 
-from hub import MISSING, Json, Turn, are_compact, equal, pointer
+from hub import MISSING, Json, Turn, equal, pointer
 from hub_openai_messages.calls import (
     CUSTOM,
     FUNCTION_CALL,
@@ -32,7 +31,7 @@ class ReadTurn:
         self.calls: Sequence[SourceCall] = ()
         """As the message has them."""
         self.are_held: Sequence[bool | None] = ()
-        """Whether the turn's say all that these say, as `are_held` tells."""
+        """Whether the turn's say all that these say, as `hub_openai_messages.calls.are_held` tells."""
         self.results: list[int] = []
         """Messages that are its results."""
         self.fields: Fields | None = None
@@ -82,36 +81,15 @@ def _usual_calls(one: ReadTurn, listed: Json) -> Fields | None:
     """Return the arguments that are spelled otherwise than they are written."""
     if type(listed) is not list or not len(listed) == len(one.calls) > 0:
         return None
-    if None in one.are_held:
+    if None in one.are_held or any(
+        is_positional(call.source_id or "", one.index, call.position) for call in one.calls
+    ):
         return None
     return {
         f"/messages/{one.index}/tool_calls/{call.position}/function/arguments": call.spelling
         for call, is_held in zip(one.calls, one.are_held, strict=True)
         if not is_held
     }
-
-
-def are_held(
-    calls: Sequence[SourceCall],
-    messages: Sequence[int],
-    names: Sequence[str],
-    arguments: Sequence[Json],
-) -> list[bool | None]:
-    """Tell of each of *calls* whether its id and arguments in the turn say all of it; None where that is not sure.
-
-    False: all but how the arguments are spelled. The calls are made by *messages*, which are indices, a call each.
-    """
-    are_usual = [
-        call.is_usual
-        and call.source_id == name
-        and value is not None
-        and type(value) is not str
-        and not is_positional(name, index, call.position)
-        for call, index, name, value in zip(calls, messages, names, arguments, strict=True)
-    ]
-    texts = [call.spelling for call in compress(calls, are_usual)]
-    are_written = iter(are_compact(texts, list(compress(arguments, are_usual))))
-    return [next(are_written) if is_usual else None for is_usual in are_usual]
 
 
 # Any other: they are written and compared

@@ -5,12 +5,18 @@ Source: openai-messages.md A7, layout, and A8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hub import MISSING, Json, equal, pointer
 from hub_openai_messages.calls import same_arguments
-from hub_openai_messages.messages import Message
+from hub_openai_messages.messages import (
+    READ_ROWS,
+    Message,
+    messages_of_turn,
+    restored_message,
+    restored_results,
+)
 from hub_openai_messages.model import EMPTY_IN_MESSAGE
 from hub_openai_messages.placing import Fields
 from hub_openai_messages.row_turns import Conversation
@@ -63,15 +69,16 @@ class History:
         return self.rows[rank].results if rank == len(self.rows) - 1 else ()
 
 
-def history_of(
-    conversation: Conversation, messages_of: Callable[[object], list[Message]]
-) -> History:
-    """Return the messages that a conversation gives; *messages_of* gives those of a turn, results last."""
-    context = [message for turn in conversation.context for message in messages_of(turn)]
+def history_of(conversation: Conversation, known: Mapping[int, Message]) -> History:
+    """Return the messages that a conversation gives; *known* are those of turns, by their identity."""
+    context = [
+        message for turn in conversation.context for message in messages_of_turn(turn, READ_ROWS)
+    ]
     rows = []
     for row in conversation.rows:
-        said, *results = messages_of(row.response)
-        news = [] if row.request is None else messages_of(row.request)
+        said = known.get(id(row.response)) or restored_message(row.response, READ_ROWS)
+        results = () if row.response.observation is None else (*restored_results(row.response),)
+        news = () if row.request is None else messages_of_turn(row.request, READ_ROWS)
         rows.append(RowMessages(news, said, results))
     return History(context, rows)
 
@@ -125,6 +132,8 @@ def fields_of_message(source: Json, written: Message) -> Fields | None:
 
 def is_same_message(source: Mapping[str, Json], written: Message) -> bool:
     """Tell whether *source* certainly is *written*, which beside its content has texts only; False says nothing."""
+    if source is written:
+        return True
     content = source.get("content")
     if type(content) is not str and content is not written.get("content"):
         return False  # 1 and 1.0 may be in it

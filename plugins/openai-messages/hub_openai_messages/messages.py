@@ -25,6 +25,7 @@ from hub import (
 )
 from hub_openai_messages.calls import (
     CUSTOM,
+    EMBEDDED,
     FUNCTION_CALL,
     CallStyle,
     custom_call,
@@ -135,7 +136,7 @@ def is_markup(turn: Turn) -> bool:
     if len(calls) != 1:
         return False
     call = calls[0]
-    if not call.tool_call_id.startswith("embedded-"):
+    if not call.tool_call_id.startswith(EMBEDDED):
         return False
     found = call_in_content(turn.message)
     return (

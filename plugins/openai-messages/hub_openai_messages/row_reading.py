@@ -18,7 +18,6 @@ from hub import (
     Rule,
     Storyline,
     Task,
-    Turn,
     pointer,
 )
 from hub_openai_messages import rules
@@ -31,7 +30,7 @@ from hub_openai_messages.layout import (
     is_same_message,
     rest_of_call,
 )
-from hub_openai_messages.messages import READ_ROWS, Message, messages_of_turn
+from hub_openai_messages.messages import Message
 from hub_openai_messages.model import EMPTY_IN_MESSAGE, NEW_ROWS, SOURCE, SOURCE_OF_ROLE
 from hub_openai_messages.placing import Fields, place
 from hub_openai_messages.row_facts import SessionFacts
@@ -112,7 +111,8 @@ class _SessionReader:
 
     def _read_layout(self, conversation: Conversation) -> str | None:
         """Keep what is left of messages and responses; return the tag of the layout that most rows have."""
-        history = history_of(conversation, _messages_of)
+        said = said_as_written(self.session.rows, conversation)
+        history = history_of(conversation, said)
         full = self._row_fields(history, full=True)
         found, tag = full, None
         if None in full:
@@ -162,9 +162,33 @@ SHAPES: Sequence[tuple[str, type, str]] = (
 )
 
 
-def _messages_of(turn: object) -> list[Message]:
-    assert isinstance(turn, Turn)  # noqa: S101  # turns are what a conversation has
-    return messages_of_turn(turn, READ_ROWS)
+_USUAL = frozenset({"role", "content", "reasoning_content", "tool_calls"})
+
+
+def said_as_written(
+    rows: Sequence[Mapping[str, Json]], conversation: Conversation
+) -> dict[int, Message]:
+    """Return the responses that certainly are what is written of their turns, by the identity of these."""
+    calls = {id(made.turn): len(made.calls) for made in conversation.made_as_written}
+    found: dict[int, Message] = {}
+    for row, turns in zip(rows, conversation.rows, strict=True):
+        if turns.place != RESPONSE:
+            continue
+        response, turn = row[RESPONSE], turns.response
+        listed = response.get("tool_calls", MISSING)
+        if (
+            response.keys() <= _USUAL
+            and response.get("role") == "assistant"
+            and "content" in response
+            and type(response.get("reasoning_content", "")) is str
+            and (
+                turn.tool_calls is None
+                if listed is MISSING
+                else type(listed) is list and len(listed) == calls.get(id(turn))
+            )
+        ):
+            found[id(turn)] = response
+    return found
 
 
 def fields_of_response(

@@ -10,7 +10,15 @@ from typing import NamedTuple
 
 from hub import MISSING, Json, Rule, ToolCall, Turn, equal, unique_call_ids
 from hub_openai_messages import rules
-from hub_openai_messages.calls import SourceCall, is_no_json, is_row_call, row_calls, values_of
+from hub_openai_messages.calls import (
+    EMBEDDED,
+    SourceCall,
+    are_held,
+    is_no_json,
+    is_row_call,
+    row_calls,
+    values_of,
+)
 from hub_openai_messages.markup import call_in_content
 from hub_openai_messages.model import SOURCE_OF_ROLE
 from hub_openai_messages.values import has_value
@@ -52,12 +60,15 @@ class Conversation:
         self.context: list[Turn] = []
         self.rows: list[RowTurns] = []
         self.made: list[Made] = []
+        self.made_as_written: list[Made] = []
+        """Those whose calls, as they were read, certainly are as they are written."""
         self.messages = [_messages(row) for row in rows]
         self._report = report
         for rank, row in enumerate(rows):
             self._read_row(rank, row, numbers[rank])
         self._read_arguments()
         self._name_calls(numbers)
+        self._find_as_written()
         results = _Results(self)
         for rank in range(len(rows)):
             results.add_row(rank)
@@ -205,7 +216,7 @@ class Conversation:
         if len(set(ids)) == len(ids) and None not in ids:
             return
         positional = [
-            f"embedded-{numbers[made.rank]}-{call.name}"
+            f"{EMBEDDED}{numbers[made.rank]}-{call.name}"
             for made in self.made
             for call in made.calls
         ]
@@ -218,6 +229,18 @@ class Conversation:
                     self.report(
                         made.rank, at, rules.as_warning(rules.CALL_ID_UNIQUE), source.source_id
                     )
+
+    def _find_as_written(self) -> None:
+        calls = [call for made in self.made for call in made.calls]
+        named = [call for made in self.made for call in made.turn.tool_calls or ()]
+        are_all = iter(
+            are_held(calls, [one.tool_call_id for one in named], [one.arguments for one in named])
+        )
+        for made in self.made:
+            held = [next(are_all) for _ in made.calls]
+            is_markup = any((call.source_id or "").startswith(EMBEDDED) for call in made.calls)
+            if all(held) and not is_markup:
+                self.made_as_written.append(made)
 
 
 class _Results:

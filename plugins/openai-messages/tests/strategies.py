@@ -10,7 +10,7 @@ from hub.testing.strategies import KEYS, exact_values, json_values
 
 Json = Any
 
-IDS = st.sampled_from(["k1", "k2", "k3", "call-2-0", "k1#2"])
+IDS = st.sampled_from(["k1", "k2", "k3", "call-2-0", "k1#2", "embedded-1-f"])
 """Few, so that they repeat."""
 TEXTS = st.sampled_from(
     ["", "t", "hi", "é", "two\nlines", "<tool_call>f\n<parameter=a>1</parameter></tool_call>"]
@@ -28,6 +28,7 @@ ARGUMENTS = st.one_of(
         [
             "{}",
             '{"x":1}',
+            '{"x": 1}',
             '{"x": 1.0}',
             '{"a":1,"a":2}',
             "{bad",

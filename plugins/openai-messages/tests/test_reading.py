@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 from hub_openai_messages.markup import call_in_content
+from hub_openai_messages.row_reading import said_as_written
+from hub_openai_messages.row_turns import Conversation
 from hub_openai_messages.values import has_value
 
 import hub
@@ -400,6 +402,39 @@ class TestSpellingOfChats:
 
 
 ASK = a("x", tool_calls=[tc("k", '{"n":1}')], reasoning_content="r")
+
+
+class TestSaidAsWritten:
+    """Which responses certainly are what is written of their turns."""
+
+    @pytest.mark.parametrize(
+        ("response", "is_known"),
+        [
+            (a("x"), True),
+            (a(None, tool_calls=[tc("k", '{"n":1}'), tc("l", "{}")]), True),
+            (a([{"type": "text", "text": "x"}], reasoning_content=""), True),
+            (a("x", reasoning_content=None), False),
+            (a("x", refusal=None), False),
+            (a("x", tool_calls=[]), False),
+            (a("x", tool_calls=5), False),
+            (a("x", tool_calls=[tc("k", '{"n": 1}')]), False),
+            (a("x", tool_calls=[tc("k", "null")]), False),
+            (a("x", tool_calls=[tc("k", "{}"), None]), False),
+            (a("x", tool_calls=[tc("k"), tc("k")]), False),
+            (a("x", tool_calls=[tc("embedded-1-f")]), False),
+            (a("<tool_call>f\n<parameter=a>1</parameter></tool_call>"), False),
+            ({"role": "tool", "content": "x"}, False),
+            ({"role": "assistant", "tool_calls": [tc("k")]}, False),
+        ],
+    )
+    def test_response(self, response: Json, *, is_known: bool) -> None:
+        """Those with the usual members, whose calls have their own ids and are spelled as they would be."""
+        rows = [row(response=response)]
+        conversation = Conversation(rows, [1])
+
+        known = said_as_written(rows, conversation)
+
+        assert [response] * is_known == list(known.values())
 
 
 class TestLayout:

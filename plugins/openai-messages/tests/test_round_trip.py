@@ -10,6 +10,9 @@ from hub_openai_messages import plugin
 from hub_openai_messages.calls import calls_of_chat
 from hub_openai_messages.chat_reading import ChatTurns
 from hub_openai_messages.chat_residuals import compared_fields
+from hub_openai_messages.messages import READ_ROWS, restored_message
+from hub_openai_messages.row_reading import said_as_written
+from hub_openai_messages.row_turns import Conversation
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -130,6 +133,20 @@ class TestChats:
 
 
 class TestRows:
+    @relaxed
+    @given(CORPORA)
+    def test_said_as_written(self, corpus: Json) -> None:
+        """Of a response that is certainly written as it was read, that is what writing its turn gives."""
+        for document in documents(corpus):
+            parsed: Any = document.value
+            for session in () if document.is_fatal else parsed.sessions:
+                conversation = Conversation(session.rows, session.numbers)
+                known = said_as_written(session.rows, conversation)
+                for turns in conversation.rows:
+                    response = known.get(id(turns.response))
+                    if response is not None:
+                        assert equal(restored_message(turns.response, READ_ROWS), response)
+
     @relaxed
     @given(CORPORA)
     def test_valid(self, corpus: Json) -> None:
