@@ -11,9 +11,9 @@ from hub import MISSING, Json, Turn, equal, pointer
 from hub_openai_messages.calls import (
     CUSTOM,
     FUNCTION_CALL,
+    POSITIONAL,
     SourceCall,
     chat_calls,
-    is_positional,
 )
 from hub_openai_messages.messages import Message, restored_chat
 from hub_openai_messages.placing import Fields, place
@@ -78,13 +78,15 @@ def usual_fields(one: ReadTurn, source: Mapping[str, Json]) -> Fields | None:
 
 
 def _usual_calls(one: ReadTurn, listed: Json) -> Fields | None:
-    """Return the arguments that are spelled otherwise than they are written."""
-    if type(listed) is not list or not len(listed) == len(one.calls) > 0:
+    """Return the arguments that are spelled otherwise than they are written; None if that takes a comparison."""
+    if type(listed) is not list or not len(listed) == len(one.calls) > 0 or None in one.are_held:
         return None
-    if None in one.are_held or any(
-        is_positional(call.source_id or "", one.index, call.position) for call in one.calls
-    ):
-        return None
+    positional = f"{POSITIONAL}{one.index + 1}-"
+    for call in one.calls:
+        if call.source_id is None or call.source_id.startswith(positional):
+            return None
+    if False not in one.are_held:
+        return {}
     return {
         f"/messages/{one.index}/tool_calls/{call.position}/function/arguments": call.spelling
         for call, is_held in zip(one.calls, one.are_held, strict=True)
