@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import compress
 from typing import Any
 
 from hub import pointer as pointers
@@ -105,7 +104,6 @@ def _find_in_turns(plain: Storyline, texts: Collection[str], to_wire: ToWire) ->
 
 
 _HOLDERS = frozenset({dict, list, ToolCall, Response, Prompt, Env})
-_IS_TEXT = frozenset({str}).__contains__
 
 
 def _texts_in(values: Sequence[object], lengths: Collection[int]) -> set[str]:
@@ -113,11 +111,15 @@ def _texts_in(values: Sequence[object], lengths: Collection[int]) -> set[str]:
     found: set[str] = set()
     level: Sequence[Any] = values
     while level:
-        level = gc.get_referents(*level)
-        kinds = list(map(type, level))
-        texts = list(compress(level, map(_IS_TEXT, kinds)))
-        found.update(compress(texts, map(lengths.__contains__, map(len, texts))))
-        level = list(compress(level, map(_HOLDERS.__contains__, kinds)))
+        inner = []
+        for one in gc.get_referents(*level):
+            kind = type(one)
+            if kind is str:
+                if len(one) in lengths:
+                    found.add(one)
+            elif kind in _HOLDERS:
+                inner.append(one)
+        level = inner
     return found
 
 
