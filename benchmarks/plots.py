@@ -76,7 +76,7 @@ def draw_peers(rows: Rows, path: Path) -> None:
         place.barh(positions, [row[key] for row in chosen], height=0.38, label=label)
     place.set_yticks(range(len(chosen)), names, fontsize=8)
     place.invert_yaxis()
-    place.set_xlabel("seconds for 50 MB, whole process")
+    place.set_xlabel("seconds, whole process; of 50 MB where nothing else is said")
     place.legend()
     figure.savefig(path, metadata={"Date": None})
 
