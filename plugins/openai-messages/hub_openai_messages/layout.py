@@ -77,7 +77,7 @@ def history_of(conversation: Conversation, known: Mapping[int, Message]) -> Hist
     rows = []
     for row in conversation.rows:
         said = known.get(id(row.response)) or restored_message(row.response, READ_ROWS)
-        results = () if row.response.observation is None else (*restored_results(row.response),)
+        results = () if row.response.observation is None else restored_results(row.response)
         news = () if row.request is None else messages_of_turn(row.request, READ_ROWS)
         rows.append(RowMessages(news, said, results))
     return History(context, rows)

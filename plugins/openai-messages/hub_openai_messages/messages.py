@@ -146,8 +146,9 @@ def is_markup(turn: Turn) -> bool:
     )
 
 
-def restored_results(turn: Turn) -> Iterator[Message]:
-    """Yield the results of *turn* that name a call."""
+def restored_results(turn: Turn) -> list[Message]:
+    """Return the results of *turn* that name a call."""
+    found: list[Message] = []
     functions = {
         call.tool_call_id: call.function_name
         for call in turn.tool_calls or ()
@@ -159,12 +160,13 @@ def restored_results(turn: Turn) -> Iterator[Message]:
             continue
         message: Message = (
             {"role": "function", "name": functions[call_id]}
-            if call_id in functions
+            if functions and call_id in functions
             else {"role": "tool", "tool_call_id": call_id}
         )
         if "content" in result:
             message["content"] = result["content"]
-        yield message
+        found.append(message)
+    return found
 
 
 def restored_chat(turns: Iterable[Turn], style: Style = READ_CHAT) -> list[Message]:

@@ -6,6 +6,7 @@ Source: openai-messages.md A3 and A4.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from hub import MISSING, Json, Rule, ToolCall, Turn, equal, unique_call_ids
@@ -20,6 +21,7 @@ from hub_openai_messages.calls import (
     values_of,
 )
 from hub_openai_messages.markup import call_in_content
+from hub_openai_messages.messages import is_markup
 from hub_openai_messages.model import SOURCE_OF_ROLE
 from hub_openai_messages.values import has_value
 
@@ -237,9 +239,7 @@ class Conversation:
             are_held(calls, [one.tool_call_id for one in named], [one.arguments for one in named])
         )
         for made in self.made:
-            held = [next(are_all) for _ in made.calls]
-            is_markup = any((call.source_id or "").startswith(EMBEDDED) for call in made.calls)
-            if all(held) and not is_markup:
+            if all(list(islice(are_all, len(made.calls)))) and not is_markup(made.turn):
                 self.made_as_written.append(made)
 
 
@@ -263,12 +263,17 @@ class _Results:
     def _add_calls(self, rank: int) -> None:
         """Take the calls of a row's response into account; its context comes before all of them."""
         for made in self._of_rank.get(rank, ()):
-            own: dict[str, list[tuple[Turn, str]]] = {}
-            for source, call in zip(made.calls, made.turn.tool_calls or (), strict=True):
-                name = source.source_id or call.tool_call_id
-                own.setdefault(name, []).append((made.turn, call.tool_call_id))
-            for name, calls in own.items():
-                self._calls.setdefault(name, []).append(calls)
+            turn = made.turn
+            for source, call in zip(made.calls, turn.tool_calls or (), strict=True):
+                name, own = source.source_id or call.tool_call_id, (turn, call.tool_call_id)
+                known = self._calls.get(name)
+                if known is None:
+                    self._calls[name] = [[own]]
+                    continue
+                if known[-1][0][0] is turn:
+                    known[-1].append(own)
+                else:
+                    known.append([own])
                 self._settled.pop(name, None)
 
     def add_row(self, rank: int) -> None:

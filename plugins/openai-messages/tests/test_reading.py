@@ -404,6 +404,9 @@ class TestSpellingOfChats:
 ASK = a("x", tool_calls=[tc("k", '{"n":1}')], reasoning_content="r")
 
 
+MARKUP = "<tool_call>f\n<parameter=a>1</parameter></tool_call>"
+
+
 class TestSaidAsWritten:
     """Which responses certainly are what is written of their turns."""
 
@@ -421,8 +424,10 @@ class TestSaidAsWritten:
             (a("x", tool_calls=[tc("k", "null")]), False),
             (a("x", tool_calls=[tc("k", "{}"), None]), False),
             (a("x", tool_calls=[tc("k"), tc("k")]), False),
-            (a("x", tool_calls=[tc("embedded-1-f")]), False),
-            (a("<tool_call>f\n<parameter=a>1</parameter></tool_call>"), False),
+            (a("x", tool_calls=[tc("embedded-1-f")]), True),
+            (a(MARKUP, tool_calls=[tc("embedded-1-f", '{"a":"2"}')]), True),
+            (a(MARKUP, tool_calls=[tc("embedded-1-f", '{"a":"1"}')]), False),
+            (a(MARKUP), False),
             ({"role": "tool", "content": "x"}, False),
             ({"role": "assistant", "tool_calls": [tc("k")]}, False),
         ],
