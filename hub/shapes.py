@@ -94,17 +94,14 @@ class Shape:
         if len(values) <= _FEW:
             return all(map(self.fits, values))
         keys: set[str] = set().union(*values)
-        if not keys <= self.types.keys():
+        if not self.required <= keys <= self.types.keys():
             return False
-        return all(
-            self._fits_in_all(key, allowed, values)
-            for key, allowed in self.types.items()
-            if allowed is not None or key in self.required
-        )
+        return all(self._fits_in_all(key, values) for key in keys)
 
-    def _fits_in_all(
-        self, key: str, allowed: frozenset[type] | None, values: Sequence[Mapping[str, Json]]
-    ) -> bool:
+    def _fits_in_all(self, key: str, values: Sequence[Mapping[str, Json]]) -> bool:
+        allowed = self.types[key]
+        if allowed is None and key not in self.required:
+            return True
         try:
             kinds = set(map(type, map(itemgetter(key), values)))
         except KeyError:
@@ -114,7 +111,7 @@ class Shape:
         if allowed is None:
             return True
         if int not in kinds or float in allowed:
-            return allowed >= kinds
+            return kinds <= allowed
         integers = [one for value in values if type(one := value.get(key)) is int]
         return kinds <= allowed and min(integers) >= LEAST and max(integers) <= GREATEST
 
