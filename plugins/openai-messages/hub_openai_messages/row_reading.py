@@ -169,7 +169,7 @@ def said_as_written(
     rows: Sequence[Mapping[str, Json]], conversation: Conversation
 ) -> dict[int, Message]:
     """Return the responses that certainly are what is written of their turns, by the identity of these."""
-    calls = {id(made.turn): len(made.calls) for made in conversation.made_as_written}
+    calls = {id(made.turn): len(made.calls) for made in conversation.made_as_written()}
     found: dict[int, Message] = {}
     for row, turns in zip(rows, conversation.rows, strict=True):
         if turns.place != RESPONSE:

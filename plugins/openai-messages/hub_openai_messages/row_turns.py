@@ -5,7 +5,7 @@ Source: openai-messages.md A3 and A4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -62,15 +62,12 @@ class Conversation:
         self.context: list[Turn] = []
         self.rows: list[RowTurns] = []
         self.made: list[Made] = []
-        self.made_as_written: list[Made] = []
-        """Those whose calls, as they were read, certainly are as they are written."""
         self.messages = [_messages(row) for row in rows]
         self._report = report
         for rank, row in enumerate(rows):
             self._read_row(rank, row, numbers[rank])
         self._read_arguments()
         self._name_calls(numbers)
-        self._find_as_written()
         results = _Results(self)
         for rank in range(len(rows)):
             results.add_row(rank)
@@ -232,7 +229,8 @@ class Conversation:
                         made.rank, at, rules.as_warning(rules.CALL_ID_UNIQUE), source.source_id
                     )
 
-    def _find_as_written(self) -> None:
+    def made_as_written(self) -> Iterator[Made]:
+        """Yield what was made whose calls, as they were read, certainly are as they are written."""
         calls = [call for made in self.made for call in made.calls]
         named = [call for made in self.made for call in made.turn.tool_calls or ()]
         are_all = iter(
@@ -240,7 +238,7 @@ class Conversation:
         )
         for made in self.made:
             if all(list(islice(are_all, len(made.calls)))) and not is_markup(made.turn):
-                self.made_as_written.append(made)
+                yield made
 
 
 class _Results:
